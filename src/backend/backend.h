@@ -1,0 +1,173 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "backend/conv_geometry.h"
+#include "backend/philox.h"
+#include "backend/step_state.h"
+#include "tensor/tensor.h"
+
+namespace acgan {
+
+enum class Activation { None, Relu, LeakyRelu };  // LeakyRelu: slope kLeakySlope below zero
+inline constexpr float kLeakySlope = 0.2f;
+inline constexpr float kBatchNormEpsilon = 1e-5f;
+
+enum class Accumulation { Overwrite, Add };
+
+// Result places of a loss: the mean over the batch, and the gradient of loss * loss_scale.
+struct LossResult {
+  float* loss = nullptr;  // backend memory; mean over the batch, unscaled, F32
+  Accumulation accumulation = Accumulation::Overwrite;  // of *loss
+  Tensor gradient;                                      // shape of the logits; empty: not wanted
+  const OptimizerState* scaler = nullptr;               // gradient is multiplied by its loss_scale
+};
+
+struct BatchNormForward {
+  Tensor x;            // [M...,C]: statistics are over all axes but the last
+  Tensor gamma, beta;  // F32 [C]
+  Activation activation = Activation::None;
+  Tensor y;  // shape of x; activation(gamma * (x - mean) / sqrt(variance + eps) + beta)
+  Tensor mean, variance;  // F32 [C], written: batch mean and biased batch variance
+};
+
+struct BatchNormBackward {
+  Tensor x, dy;           // what forward read; gradient of y (after the activation)
+  Tensor gamma, beta;     // F32 [C]
+  Tensor mean, variance;  // what forward wrote
+  Activation activation = Activation::None;
+  Tensor dx;                                            // shape of x; may be dy itself
+  Tensor dgamma, dbeta;                                 // F32 [C], or both empty: not wanted
+  Accumulation accumulation = Accumulation::Overwrite;  // of dgamma and dbeta
+};
+
+// One optimiser's share in an update of one flat array of parameters, all F32 [count].
+struct AdamMoments {
+  Tensor gradient, m, v;
+  const OptimizerState* state = nullptr;
+};
+
+struct AdamUpdate {
+  Tensor master;   // F32 [count]
+  Tensor working;  // compute dtype [count], refreshed from master; empty: master itself is used
+  std::span<const AdamMoments>
+      optimizers;  // applied one after the other, each unless its state says nonfinite
+  AdamConstants constants;
+};
+
+// The complete list of operations that training needs, on one device. Operations take views,
+// allocate nothing the caller can see, read nothing back and may run asynchronously until
+// synchronize(). Unless noted, floating tensors have the compute dtype (F32, F16 or BF16): values
+// are widened on load, computed in float and rounded on store. Shapes that do not fit are a broken
+// promise of the caller (std::logic_error); out of memory is Error{Device}.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;
+  // One line for the start-up log: device, threads, instruction set, how `half` is computed.
+  virtual std::string description() const = 0;
+  // Whether the device has instructions for this type; otherwise it is storage only.
+  virtual bool computes_in(DType type) const = 0;
+
+  // ---- memory: zeroed, aligned to 64 bytes
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory) noexcept = 0;
+  virtual void upload(const Tensor& destination, const void* host) = 0;
+  virtual void download(void* host, const Tensor& source) = 0;  // waits until it is there
+  virtual void copy(const Tensor& source, const Tensor& destination) = 0;  // same shape and dtype
+  virtual void zero(const Tensor& destination) = 0;
+  virtual void synchronize() = 0;
+
+  // ---- conversion between floating dtypes, same shape
+  virtual void cast(const Tensor& source, const Tensor& destination) = 0;
+
+  // ---- convolution; x [N,in_h,in_w,in_c], y [N,out_h,out_w,out_c], w [out_c,k,k,in_c]
+  // y = activation(conv(x, w) + bias); bias [out_c] in the compute dtype, or empty.
+  virtual void conv2d_forward(const ConvGeometry& geometry, const Tensor& x, const Tensor& w,
+                              const Tensor& bias, Activation activation, const Tensor& y) = 0;
+  // dx = transpose of conv applied to dy, + bias [in_c] or empty: the gradient of a convolution's
+  // input, and the forward pass of a transposed convolution.
+  virtual void conv2d_backward_data(const ConvGeometry& geometry, const Tensor& dy, const Tensor& w,
+                                    const Tensor& bias, const Tensor& dx) = 0;
+  // dw F32 [out_c,k,k,in_c], summed over the batch.
+  virtual void conv2d_backward_weight(const ConvGeometry& geometry, const Tensor& x,
+                                      const Tensor& dy, const Tensor& dw,
+                                      Accumulation accumulation) = 0;
+
+  // ---- dense layers; x [N,in], y [N,out], w [out,in]
+  // y = x w^T + bias; y may be F32 whatever the compute dtype; bias [out] or empty.
+  virtual void dense_forward(const Tensor& x, const Tensor& w, const Tensor& bias,
+                             const Tensor& y) = 0;
+  virtual void dense_backward_data(const Tensor& dy, const Tensor& w, const Tensor& dx,
+                                   Accumulation accumulation) = 0;
+  virtual void dense_backward_weight(const Tensor& x, const Tensor& dy, const Tensor& dw,
+                                     Accumulation accumulation) = 0;  // dw F32
+
+  // db F32 [C]: sum of dy over all axes but the last.
+  virtual void bias_backward(const Tensor& dy, const Tensor& db, Accumulation accumulation) = 0;
+
+  // The values of the weight array `w` (as the operations above are given it) have changed: copies
+  // that the backend keeps in its own layout are stale.
+  virtual void weights_updated(const Tensor& w) = 0;
+
+  // ---- batch norm (Ioffe & Szegedy 2015), activation fused, arithmetic in float
+  virtual void batch_norm_forward(const BatchNormForward& arguments) = 0;
+  virtual void batch_norm_backward(const BatchNormBackward& arguments) = 0;
+  // running = (1 - momentum) * running + momentum * batch, `times` times over; nothing where
+  // state->nonfinite. All F32 [C].
+  virtual void batch_norm_update_running(const Tensor& mean, const Tensor& variance, float momentum,
+                                         int times, const OptimizerState* state,
+                                         const Tensor& running_mean,
+                                         const Tensor& running_variance) = 0;
+  // Inference: y = activation(gamma * (x - running_mean) / sqrt(running_variance + eps) + beta).
+  virtual void batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                                const Tensor& running_mean, const Tensor& running_variance,
+                                Activation activation, const Tensor& y) = 0;
+
+  // ---- activations
+  // dx = dy * activation'(.), told from the sign of the output y; dx may be dy.
+  virtual void activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
+                                   const Tensor& dx) = 0;
+  virtual void sigmoid_forward(const Tensor& x, const Tensor& y) = 0;
+  // dx = dy * y * (1 - y); dx may be dy.
+  virtual void sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) = 0;
+
+  // ---- generator input: y [N,Z+K] = [z, one_hot(labels)]; z F32 [N,Z], labels I32 [N]
+  virtual void concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) = 0;
+
+  // ---- random: F32 in [-1,1), element i from word i % 4 of Philox block i / 4 at state->step
+  virtual void random_uniform(const RandomState* state, RandomStream stream,
+                              const Tensor& destination) = 0;
+  virtual void advance_random(RandomState* state) = 0;  // step += 1
+
+  // ---- losses from logits, in float; logits F32
+  // mean over [N] of log(1 + exp(l)) - target * l (so target 1: log(1 + exp(-l)))
+  virtual void bce_with_logits(const Tensor& logits, float target, const LossResult& result) = 0;
+  // mean over rows of [N,K] of -log softmax(l)[label]; `correct` (or null): share of rows whose
+  // largest logit is the label.
+  virtual void softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
+                                     const LossResult& result, float* correct) = 0;
+
+  // ---- optimiser; states lie in backend memory
+  // state->nonfinite = 1 where any element of the F32 gradient is Inf or NaN.
+  virtual void flag_nonfinite(const Tensor& gradient, OptimizerState* state) = 0;
+  // g = gradient / loss_scale; the powers used are beta^(applied + 1), so finish_step comes after.
+  virtual void adam_step(const AdamUpdate& update) = 0;
+  // Ages the state (applied, beta powers) or, where nonfinite, counts the skip; moves the loss
+  // scale by the policy; clears nonfinite.
+  virtual void finish_step(OptimizerState* state, const AdamConstants& constants,
+                           const LossScalePolicy& policy) = 0;
+
+  // ---- data set on the device: images U8 [M,H,W,C], indices I32 [N]
+  // destination [N,H,W,C] = images[indices] / divisor
+  virtual void gather_images(const Tensor& images, const Tensor& indices, float divisor,
+                             const Tensor& destination) = 0;
+  // destination I32 [N] = labels[indices], labels I32 [M]
+  virtual void gather_labels(const Tensor& labels, const Tensor& indices,
+                             const Tensor& destination) = 0;
+};
+
+}  // namespace acgan

@@ -1,0 +1,286 @@
+#include "backend/profiling_backend.h"
+
+#include <algorithm>
+#include <chrono>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+namespace acgan {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double bytes_of(std::initializer_list<Tensor> tensors) {
+  double sum = 0.0;
+  for (const Tensor& tensor : tensors) {
+    if (tensor) sum += static_cast<double>(tensor.bytes());
+  }
+  return sum;
+}
+
+// What is added to is read as well.
+double bytes_written(const Tensor& tensor, Accumulation accumulation) {
+  return bytes_of({tensor}) * (accumulation == Accumulation::Add ? 2.0 : 1.0);
+}
+
+double conv_flops(const ConvGeometry& g, std::int64_t images) {
+  const std::int64_t products = images * g.out_h * g.out_w * g.out_c * g.kernel * g.kernel * g.in_c;
+  return 2.0 * static_cast<double>(products);
+}
+
+double dense_flops(const Tensor& w, std::int64_t rows) {
+  return 2.0 * static_cast<double>(w.count() * rows);
+}
+
+// Per second, in units of 10^9; a dash where nothing was counted.
+std::string rate(double amount, double seconds) {
+  if (amount <= 0.0 || seconds <= 0.0) return "-";
+  return fmt::format("{:.1f}", amount / seconds * 1e-9);
+}
+
+}  // namespace
+
+ProfilingBackend::ProfilingBackend(std::unique_ptr<Backend> backend)
+    : backend_(std::move(backend)) {
+  ACGAN_CHECK(backend_ != nullptr);
+}
+
+// `shaped`: the tensor whose dtype and shape tell one use of the operation from another.
+template <typename Call>
+void ProfilingBackend::measure(std::string_view operation, const Tensor& shaped, const Work& work,
+                               Call&& call) {
+  Totals& totals =
+      totals_[fmt::format("{} {} {}", operation, name_of(shaped.dtype), shaped.shape.text())];
+  const Clock::time_point start = Clock::now();
+  call();
+  backend_->synchronize();
+  totals.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  ++totals.calls;
+  totals.work.flops += work.flops;
+  totals.work.bytes += work.bytes;
+}
+
+std::string ProfilingBackend::report() const {
+  std::vector<std::pair<std::string, Totals>> lines(totals_.begin(), totals_.end());
+  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+    return a.second.seconds > b.second.seconds;
+  });
+  double all_seconds = 0.0;
+  std::size_t width = 9;  // "operation"
+  for (const auto& [label, totals] : lines) {
+    all_seconds += totals.seconds;
+    width = std::max(width, label.size());
+  }
+  std::string text = fmt::format("{:<{}} {:>8} {:>10} {:>6} {:>8} {:>7}\n", "operation", width,
+                                 "calls", "ms", "share", "GFLOP/s", "GB/s");
+  for (const auto& [label, totals] : lines) {
+    const double share = all_seconds > 0.0 ? 100.0 * totals.seconds / all_seconds : 0.0;
+    text +=
+        fmt::format("{:<{}} {:>8} {:>10.3f} {:>5.1f}% {:>8} {:>7}\n", label, width, totals.calls,
+                    1e3 * totals.seconds, share, rate(totals.work.flops, totals.seconds),
+                    rate(totals.work.bytes, totals.seconds));
+  }
+  return text;
+}
+
+void ProfilingBackend::reset() { totals_.clear(); }
+
+void ProfilingBackend::upload(const Tensor& destination, const void* host) {
+  measure("upload", destination, {.bytes = bytes_of({destination})},
+          [&] { backend_->upload(destination, host); });
+}
+
+void ProfilingBackend::download(void* host, const Tensor& source) {
+  measure("download", source, {.bytes = bytes_of({source})},
+          [&] { backend_->download(host, source); });
+}
+
+void ProfilingBackend::copy(const Tensor& source, const Tensor& destination) {
+  measure("copy", destination, {.bytes = bytes_of({source, destination})},
+          [&] { backend_->copy(source, destination); });
+}
+
+void ProfilingBackend::zero(const Tensor& destination) {
+  measure("zero", destination, {.bytes = bytes_of({destination})},
+          [&] { backend_->zero(destination); });
+}
+
+void ProfilingBackend::cast(const Tensor& source, const Tensor& destination) {
+  measure("cast", destination, {.bytes = bytes_of({source, destination})},
+          [&] { backend_->cast(source, destination); });
+}
+
+void ProfilingBackend::conv2d_forward(const ConvGeometry& geometry, const Tensor& x,
+                                      const Tensor& w, const Tensor& bias, Activation activation,
+                                      const Tensor& y) {
+  measure("conv2d_forward", y,
+          {.flops = conv_flops(geometry, x.rows()), .bytes = bytes_of({x, w, bias, y})},
+          [&] { backend_->conv2d_forward(geometry, x, w, bias, activation, y); });
+}
+
+void ProfilingBackend::conv2d_backward_data(const ConvGeometry& geometry, const Tensor& dy,
+                                            const Tensor& w, const Tensor& bias, const Tensor& dx) {
+  measure("conv2d_backward_data", dx,
+          {.flops = conv_flops(geometry, dy.rows()), .bytes = bytes_of({dy, w, bias, dx})},
+          [&] { backend_->conv2d_backward_data(geometry, dy, w, bias, dx); });
+}
+
+void ProfilingBackend::conv2d_backward_weight(const ConvGeometry& geometry, const Tensor& x,
+                                              const Tensor& dy, const Tensor& dw,
+                                              Accumulation accumulation) {
+  measure("conv2d_backward_weight", x,
+          {.flops = conv_flops(geometry, x.rows()),
+           .bytes = bytes_of({x, dy}) + bytes_written(dw, accumulation)},
+          [&] { backend_->conv2d_backward_weight(geometry, x, dy, dw, accumulation); });
+}
+
+void ProfilingBackend::dense_forward(const Tensor& x, const Tensor& w, const Tensor& bias,
+                                     const Tensor& y) {
+  measure(fmt::format("dense_forward {}->", w.row_size()), y,
+          {.flops = dense_flops(w, x.rows()), .bytes = bytes_of({x, w, bias, y})},
+          [&] { backend_->dense_forward(x, w, bias, y); });
+}
+
+void ProfilingBackend::dense_backward_data(const Tensor& dy, const Tensor& w, const Tensor& dx,
+                                           Accumulation accumulation) {
+  measure(fmt::format("dense_backward_data {}->", w.rows()), dx,
+          {.flops = dense_flops(w, dy.rows()),
+           .bytes = bytes_of({dy, w}) + bytes_written(dx, accumulation)},
+          [&] { backend_->dense_backward_data(dy, w, dx, accumulation); });
+}
+
+void ProfilingBackend::dense_backward_weight(const Tensor& x, const Tensor& dy, const Tensor& dw,
+                                             Accumulation accumulation) {
+  measure(fmt::format("dense_backward_weight {} rows", x.rows()), dw,
+          {.flops = dense_flops(dw, x.rows()),
+           .bytes = bytes_of({x, dy}) + bytes_written(dw, accumulation)},
+          [&] { backend_->dense_backward_weight(x, dy, dw, accumulation); });
+}
+
+void ProfilingBackend::bias_backward(const Tensor& dy, const Tensor& db,
+                                     Accumulation accumulation) {
+  measure("bias_backward", dy, {.bytes = bytes_of({dy}) + bytes_written(db, accumulation)},
+          [&] { backend_->bias_backward(dy, db, accumulation); });
+}
+
+void ProfilingBackend::weights_updated(const Tensor& w) {
+  measure("weights_updated", w, {}, [&] { backend_->weights_updated(w); });
+}
+
+void ProfilingBackend::batch_norm_forward(const BatchNormForward& arguments) {
+  measure("batch_norm_forward", arguments.x,
+          {.bytes = bytes_of({arguments.x, arguments.gamma, arguments.beta, arguments.y,
+                              arguments.mean, arguments.variance})},
+          [&] { backend_->batch_norm_forward(arguments); });
+}
+
+void ProfilingBackend::batch_norm_backward(const BatchNormBackward& arguments) {
+  measure("batch_norm_backward", arguments.x,
+          {.bytes = bytes_of({arguments.x, arguments.dy, arguments.gamma, arguments.beta,
+                              arguments.mean, arguments.variance, arguments.dx}) +
+                    bytes_written(arguments.dgamma, arguments.accumulation) +
+                    bytes_written(arguments.dbeta, arguments.accumulation)},
+          [&] { backend_->batch_norm_backward(arguments); });
+}
+
+void ProfilingBackend::batch_norm_update_running(const Tensor& mean, const Tensor& variance,
+                                                 float momentum, int times,
+                                                 const OptimizerState* state,
+                                                 const Tensor& running_mean,
+                                                 const Tensor& running_variance) {
+  const double bytes = bytes_of({mean, variance}) + bytes_written(running_mean, Accumulation::Add) +
+                       bytes_written(running_variance, Accumulation::Add);
+  measure("batch_norm_update_running", mean, {.bytes = bytes}, [&] {
+    backend_->batch_norm_update_running(mean, variance, momentum, times, state, running_mean,
+                                        running_variance);
+  });
+}
+
+void ProfilingBackend::batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
+                                        const Tensor& running_mean, const Tensor& running_variance,
+                                        Activation activation, const Tensor& y) {
+  measure("batch_norm_apply", x,
+          {.bytes = bytes_of({x, gamma, beta, running_mean, running_variance, y})}, [&] {
+            backend_->batch_norm_apply(x, gamma, beta, running_mean, running_variance, activation,
+                                       y);
+          });
+}
+
+void ProfilingBackend::activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
+                                           const Tensor& dx) {
+  measure("activation_backward", y, {.bytes = bytes_of({y, dy, dx})},
+          [&] { backend_->activation_backward(y, dy, activation, dx); });
+}
+
+void ProfilingBackend::sigmoid_forward(const Tensor& x, const Tensor& y) {
+  measure("sigmoid_forward", x, {.bytes = bytes_of({x, y})},
+          [&] { backend_->sigmoid_forward(x, y); });
+}
+
+void ProfilingBackend::sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) {
+  measure("sigmoid_backward", y, {.bytes = bytes_of({y, dy, dx})},
+          [&] { backend_->sigmoid_backward(y, dy, dx); });
+}
+
+void ProfilingBackend::concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) {
+  measure("concat_one_hot", y, {.bytes = bytes_of({z, labels, y})},
+          [&] { backend_->concat_one_hot(z, labels, y); });
+}
+
+void ProfilingBackend::random_uniform(const RandomState* state, RandomStream stream,
+                                      const Tensor& destination) {
+  measure("random_uniform", destination, {.bytes = bytes_of({destination})},
+          [&] { backend_->random_uniform(state, stream, destination); });
+}
+
+void ProfilingBackend::advance_random(RandomState* state) {
+  measure("advance_random", {}, {}, [&] { backend_->advance_random(state); });
+}
+
+void ProfilingBackend::bce_with_logits(const Tensor& logits, float target,
+                                       const LossResult& result) {
+  measure("bce_with_logits", logits, {.bytes = bytes_of({logits, result.gradient})},
+          [&] { backend_->bce_with_logits(logits, target, result); });
+}
+
+void ProfilingBackend::softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
+                                             const LossResult& result, float* correct) {
+  measure("softmax_cross_entropy", logits, {.bytes = bytes_of({logits, labels, result.gradient})},
+          [&] { backend_->softmax_cross_entropy(logits, labels, result, correct); });
+}
+
+void ProfilingBackend::flag_nonfinite(const Tensor& gradient, OptimizerState* state) {
+  measure("flag_nonfinite", gradient, {.bytes = bytes_of({gradient})},
+          [&] { backend_->flag_nonfinite(gradient, state); });
+}
+
+void ProfilingBackend::adam_step(const AdamUpdate& update) {
+  double bytes = bytes_written(update.master, Accumulation::Add) + bytes_of({update.working});
+  for (const AdamMoments& moments : update.optimizers) {
+    bytes += bytes_of({moments.gradient}) + bytes_written(moments.m, Accumulation::Add) +
+             bytes_written(moments.v, Accumulation::Add);
+  }
+  measure(fmt::format("adam_step x{}", update.optimizers.size()), update.master, {.bytes = bytes},
+          [&] { backend_->adam_step(update); });
+}
+
+void ProfilingBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
+                                   const LossScalePolicy& policy) {
+  measure("finish_step", {}, {}, [&] { backend_->finish_step(state, constants, policy); });
+}
+
+void ProfilingBackend::gather_images(const Tensor& images, const Tensor& indices, float divisor,
+                                     const Tensor& destination) {
+  const double read = static_cast<double>(destination.count());  // one byte for each element
+  measure("gather_images", destination, {.bytes = read + bytes_of({indices, destination})},
+          [&] { backend_->gather_images(images, indices, divisor, destination); });
+}
+
+void ProfilingBackend::gather_labels(const Tensor& labels, const Tensor& indices,
+                                     const Tensor& destination) {
+  measure("gather_labels", destination, {.bytes = 2.0 * bytes_of({destination, indices})},
+          [&] { backend_->gather_labels(labels, indices, destination); });
+}
+
+}  // namespace acgan

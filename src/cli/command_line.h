@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/log.h"
+#include "config/load_config.h"
+
+namespace acgan {
+
+struct TrainCommand {
+  std::optional<std::string> config_path;  // none: the config of the run that `resume` names
+  std::vector<ConfigOverride> overrides;   // in the order in which they take effect
+  std::optional<std::string> resume;       // "latest", a checkpoint file or a run directory
+  bool dry_run = false;
+  bool profile = false;
+  Verbosity verbosity = Verbosity::Normal;
+};
+
+struct SampleCommand {
+  std::string checkpoint;            // a file, or a run directory: its newest checkpoint
+  std::vector<std::string> classes;  // empty: all of the model
+  std::uint64_t seed = 1;
+  std::int64_t rows = 10;  // images of each class
+  std::string out = "samples.png";
+  bool singles = false;  // a PNG for each image, in the folder `out`
+  std::string device = "auto";
+  int threads = 0;
+};
+
+struct DevicesCommand {};
+
+// --help, --version
+struct PrintCommand {
+  std::string text;
+};
+
+using Command = std::variant<TrainCommand, SampleCommand, DevicesCommand, PrintCommand>;
+
+// What the arguments (without the program's name) ask for. Throws Error{Usage} with a hint to
+// --help; values of config keys are checked later, by load_config.
+Command parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace acgan

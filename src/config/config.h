@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace acgan {
+
+enum class DataKind { QuickDraw, Cifar10, Folder, Doodles };
+enum class PrecisionMode { Fp32, Mixed };
+enum class HalfType { Auto, Fp16, Bf16 };
+enum class Objective { Dgq, Joint };
+
+// Every setting of a run: type, default and meaning. YAML keys are the member names, nested as
+// here (`data.kind`, `optimizer.learning_rate`). Times are minutes, or have a unit (90s, 7m, 1.5h).
+struct DataConfig {
+  DataKind kind = DataKind::Doodles;
+  std::string path;                  // folder of the data set; not used by doodles
+  std::vector<std::string> classes;  // which classes, in label order; empty: all, sorted by name
+  std::int64_t limit_per_class = 0;  // at most so many images a class; 0: all
+  std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (cifar10: 32)
+  std::int64_t channels = 0;         // 1 or 3; 0: what the kind has (folder: 3)
+  std::int64_t doodles_per_class = 2000;  // how many drawings of each class the built-in set has
+};
+
+struct ModelConfig {
+  std::int64_t latent_dim = 100;        // length of z
+  std::int64_t dense_width = 1024;      // generator.dense1, discriminator.dense3
+  std::int64_t conv1_width = 64;        // channels at half the image size
+  std::int64_t conv2_width = 128;       // channels at a quarter of the image size
+  std::int64_t classifier_width = 128;  // classifier.dense1
+};
+
+struct PrecisionConfig {
+  PrecisionMode mode = PrecisionMode::Fp32;
+  HalfType half = HalfType::Auto;    // 16-bit type of `mixed`
+  std::optional<double> loss_scale;  // a number: fixed; none ("dynamic"): moved by the rules below
+  double init_scale = 65536;
+  double growth_factor = 2;
+  double backoff_factor = 0.5;
+  std::int64_t growth_interval = 2000;
+  double min_scale = 1;
+  double max_scale = 16777216;
+  std::int64_t max_consecutive_skips = 50;  // of one optimiser; more end the run with exit code 4
+};
+
+struct LearningRates {
+  double d = 2.0e-4, g = 2.0e-4, q = 2.0e-4;
+};
+
+struct OptimizerConfig {
+  LearningRates learning_rate;
+  double beta1 = 0.5;
+  double beta2 = 0.999;
+  double epsilon = 1.0e-8;
+};
+
+struct TrainConfig {
+  std::int64_t batch = 64;
+  std::int64_t steps = 0;                 // 0: no limit
+  double minutes = 7;                     // 0: no limit; of training time
+  std::optional<std::uint64_t> seed = 1;  // none ("random"): drawn and printed
+  std::string device = "auto";            // auto | cpu | cuda | cuda:N
+  std::int64_t threads = 0;               // CPU threads; 0: all that the process may use
+  Objective objective = Objective::Dgq;
+};
+
+struct OutputConfig {
+  std::string dir = "runs";
+  double sample_every = 1;        // minutes of training; 0: never
+  std::vector<double> sample_at;  // minutes of training
+  double save_every = 5;          // minutes of training; 0: only at the end
+  std::int64_t keep = 2;          // checkpoints kept
+  std::int64_t rows = 10;         // rows of a sample grid
+};
+
+struct Config {
+  DataConfig data;
+  ModelConfig model;
+  PrecisionConfig precision;
+  OptimizerConfig optimizer;
+  TrainConfig train;
+  OutputConfig output;
+  std::string name;  // stem of the YAML file; part of the run directory's name; not a key
+};
+
+}  // namespace acgan

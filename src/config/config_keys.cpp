@@ -1,0 +1,252 @@
+#include "config/config_keys.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "base/format.h"
+#include "config/key_makers.h"
+
+namespace acgan {
+
+namespace {
+
+namespace make = key_makers;
+
+// ---- keys that are unlike all others
+
+ConfigKey loss_scale(const make::Name& name) {
+  auto set = [](Config& config, const ConfigValue& value) -> std::optional<Refusal> {
+    const auto number = make::number_in(make::kScale, value);
+    if (!number && !(value.is_text() && value.text == "dynamic")) return refusal(value);
+    config.precision.loss_scale = number;
+    return std::nullopt;
+  };
+  auto get = [](const Config& config) {
+    const auto& scale = config.precision.loss_scale;
+    return scale ? fmt::format("{}", *scale) : "dynamic";
+  };
+  return {name.path, name.meaning, "dynamic, or " + make::kScale.text(), set, get};
+}
+
+// A number that stands for the three keys below it; dump writes those.
+ConfigKey learning_rates(const make::Name& name) {
+  auto set = [](Config& config, const ConfigValue& value) -> std::optional<Refusal> {
+    const auto rate = make::number_in(make::kPositive, value);
+    if (!rate) return refusal(value);
+    config.optimizer.learning_rate = {.d = *rate, .g = *rate, .q = *rate};
+    return std::nullopt;
+  };
+  const std::string allowed =
+      make::kPositive.text() + ", or a map {d: .., g: .., q: ..} of such numbers";
+  return {name.path, name.meaning, allowed, set, nullptr};
+}
+
+ConfigKey seed(const make::Name& name) {
+  auto set = [](Config& config, const ConfigValue& value) -> std::optional<Refusal> {
+    const auto number = number_from<std::uint64_t>(value);
+    if (!number && !(value.is_text() && value.text == "random")) return refusal(value);
+    config.train.seed = number;
+    return std::nullopt;
+  };
+  auto get = [](const Config& config) {
+    return config.train.seed ? fmt::format("{}", *config.train.seed) : "random";
+  };
+  return {name.path, name.meaning, "an integer from 0 to 18446744073709551615, or random", set,
+          get};
+}
+
+ConfigKey device(const make::Name& name) {
+  auto read = [](const ConfigValue& value) -> std::optional<std::string> {
+    static const std::set<std::string> kNames{"auto", "cpu", "cuda", "onednn", "packed", "host"};
+    if (!value.is_text()) return std::nullopt;
+    if (kNames.contains(value.text)) return value.text;
+    const std::string prefix = "cuda:";
+    if (!value.text.starts_with(prefix)) return std::nullopt;
+    if (value.text.find_first_not_of("0123456789", prefix.size()) != std::string::npos) {
+      return std::nullopt;
+    }
+    const auto index = number_from<unsigned short>(value.text.substr(prefix.size()));
+    return index ? std::optional(fmt::format("{}{}", prefix, *index)) : std::nullopt;
+  };
+  return make::make_key(
+      name, "auto, cpu, cuda, cuda:N, or one CPU backend: onednn, packed, host",
+      [](auto& config) -> auto& { return config.train.device; }, read, yaml_quoted);
+}
+
+// ---- the table, a section a function
+
+using Keys = std::vector<ConfigKey>;
+
+Keys data_keys() {
+  return {
+      make::choice<DataKind>({"data.kind", "format of the data set"},
+                             [](auto& c) -> auto& { return c.data.kind; },
+                             {{"quickdraw", DataKind::QuickDraw},
+                              {"cifar10", DataKind::Cifar10},
+                              {"folder", DataKind::Folder},
+                              {"doodles", DataKind::Doodles}}),
+      make::text(
+          {"data.path", "folder of the data set; not used by doodles"},
+          [](auto& c) -> auto& { return c.data.path; }, make::Empty::Allowed),
+      make::name_list(
+          {"data.classes", "which classes, in label order; []: all, sorted by name"},
+          [](auto& c) -> auto& { return c.data.classes; }),
+      make::integer({"data.limit_per_class", "at most so many images a class; 0: all"},
+                    [](auto& c) -> auto& { return c.data.limit_per_class; }, {0, 1000000000}),
+      make::integer({"data.image_size", "side of the square images in pixels (cifar10: 32)"},
+                    [](auto& c) -> auto& { return c.data.image_size; }, {8, 256, 4}),
+      make::choice<std::int64_t>({"data.channels", "1: grey, 3: colour; 0: what the kind has"},
+                                 [](auto& c) -> auto& { return c.data.channels; },
+                                 {{"0", 0}, {"1", 1}, {"3", 3}}),
+      make::integer({"data.doodles_per_class", "drawings of each class in the built-in set"},
+                    [](auto& c) -> auto& { return c.data.doodles_per_class; }, {1, 1000000}),
+  };
+}
+
+Keys model_keys() {
+  const make::Whole width{1, 65536};
+  return {
+      make::integer(
+          {"model.latent_dim", "length of z"}, [](auto& c) -> auto& { return c.model.latent_dim; },
+          width),
+      make::integer(
+          {"model.dense_width", "width of generator.dense1 and discriminator.dense3"},
+          [](auto& c) -> auto& { return c.model.dense_width; }, width),
+      make::integer(
+          {"model.conv1_width", "channels at half the image size"},
+          [](auto& c) -> auto& { return c.model.conv1_width; }, width),
+      make::integer(
+          {"model.conv2_width", "channels at a quarter of the image size"},
+          [](auto& c) -> auto& { return c.model.conv2_width; }, width),
+      make::integer(
+          {"model.classifier_width", "width of classifier.dense1"},
+          [](auto& c) -> auto& { return c.model.classifier_width; }, width),
+  };
+}
+
+Keys precision_keys() {
+  return {
+      make::choice<PrecisionMode>({"precision.mode", "arithmetic of convolutions and dense layers"},
+                                  [](auto& c) -> auto& { return c.precision.mode; },
+                                  {{"fp32", PrecisionMode::Fp32}, {"mixed", PrecisionMode::Mixed}}),
+      make::choice<HalfType>(
+          {"precision.half", "16-bit type of mixed"},
+          [](auto& c) -> auto& { return c.precision.half; },
+          {{"auto", HalfType::Auto}, {"fp16", HalfType::Fp16}, {"bf16", HalfType::Bf16}}),
+      loss_scale({"precision.loss_scale", "fixed, or moved by the rules below"}),
+      make::number(
+          {"precision.init_scale", "first loss scale"},
+          [](auto& c) -> auto& { return c.precision.init_scale; }, make::kScale),
+      make::number(
+          {"precision.growth_factor", "the scale grows by this after growth_interval steps"},
+          [](auto& c) -> auto& { return c.precision.growth_factor; },
+          {.low = 1, .low_bound = make::Bound::Open}),
+      make::number(
+          {"precision.backoff_factor", "the scale shrinks by this after an overflow"},
+          [](auto& c) -> auto& { return c.precision.backoff_factor; },
+          {.low = 0, .high = 1, .low_bound = make::Bound::Open, .high_bound = make::Bound::Open}),
+      make::integer({"precision.growth_interval", "steps without overflow before the scale grows"},
+                    [](auto& c) -> auto& { return c.precision.growth_interval; }, {1, 1000000000}),
+      make::number(
+          {"precision.min_scale", "floor of the loss scale"},
+          [](auto& c) -> auto& { return c.precision.min_scale; }, make::kScale),
+      make::number(
+          {"precision.max_scale", "ceiling of the loss scale"},
+          [](auto& c) -> auto& { return c.precision.max_scale; }, make::kScale),
+      make::integer({"precision.max_consecutive_skips",
+                     "of one optimizer; more end the run with exit code 4"},
+                    [](auto& c) -> auto& { return c.precision.max_consecutive_skips; },
+                    {1, 1000000000}),
+  };
+}
+
+Keys optimizer_keys() {
+  return {
+      learning_rates({"optimizer.learning_rate", "one for all three optimizers, or one for each"}),
+      make::number(
+          {"optimizer.learning_rate.d", "of the discriminator's loss"},
+          [](auto& c) -> auto& { return c.optimizer.learning_rate.d; }, make::kPositive),
+      make::number(
+          {"optimizer.learning_rate.g", "of the generator's loss"},
+          [](auto& c) -> auto& { return c.optimizer.learning_rate.g; }, make::kPositive),
+      make::number(
+          {"optimizer.learning_rate.q", "of the classifier's loss"},
+          [](auto& c) -> auto& { return c.optimizer.learning_rate.q; }, make::kPositive),
+      make::number(
+          {"optimizer.beta1", "Adam's decay of the first moment"},
+          [](auto& c) -> auto& { return c.optimizer.beta1; }, make::kBeta),
+      make::number(
+          {"optimizer.beta2", "Adam's decay of the second moment"},
+          [](auto& c) -> auto& { return c.optimizer.beta2; }, make::kBeta),
+      make::number({"optimizer.epsilon", "added to the root of the second moment"},
+                   [](auto& c) -> auto& { return c.optimizer.epsilon; },
+                   {.low = 0, .high = 1, .low_bound = make::Bound::Open}),
+  };
+}
+
+Keys train_keys() {
+  return {
+      make::integer({"train.batch", "images per step"},
+                    [](auto& c) -> auto& { return c.train.batch; },
+                    {2, 65536}),  // batch norm cannot train on one image
+      make::integer({"train.steps", "stop after so many steps; 0: no limit"},
+                    [](auto& c) -> auto& { return c.train.steps; }, {0, 1000000000000}),
+      make::duration(
+          {"train.minutes", "stop after so much training time; 0: no limit"},
+          [](auto& c) -> auto& { return c.train.minutes; }),
+      seed({"train.seed", "decides weights, order, noise and labels"}),
+      device({"train.device", "where to compute"}),
+      make::integer({"train.threads", "CPU threads; 0: all that the process may use"},
+                    [](auto& c) -> auto& { return c.train.threads; }, {0, 4096}),
+      make::choice<Objective>({"train.objective", "dgq: three optimizers; joint: two"},
+                              [](auto& c) -> auto& { return c.train.objective; },
+                              {{"dgq", Objective::Dgq}, {"joint", Objective::Joint}}),
+  };
+}
+
+Keys output_keys() {
+  return {
+      make::text(
+          {"output.dir", "where run directories are made"},
+          [](auto& c) -> auto& { return c.output.dir; }, make::Empty::Refused),
+      make::duration(
+          {"output.sample_every", "training time between sample grids; 0: none"},
+          [](auto& c) -> auto& { return c.output.sample_every; }),
+      make::duration_list(
+          {"output.sample_at", "further sample grids after these training times"},
+          [](auto& c) -> auto& { return c.output.sample_at; }),
+      make::duration(
+          {"output.save_every", "training time between checkpoints; 0: only at the end"},
+          [](auto& c) -> auto& { return c.output.save_every; }),
+      make::integer({"output.keep", "checkpoints kept"},
+                    [](auto& c) -> auto& { return c.output.keep; }, {1, 1000000}),
+      make::integer({"output.rows", "rows of a sample grid"},
+                    [](auto& c) -> auto& { return c.output.rows; }, {1, 100}),
+  };
+}
+
+}  // namespace
+
+const std::vector<ConfigKey>& config_keys() {
+  static const Keys keys = [] {
+    Keys all;
+    for (const Keys& section : {data_keys(), model_keys(), precision_keys(), optimizer_keys(),
+                                train_keys(), output_keys()}) {
+      all.insert(all.end(), section.begin(), section.end());
+    }
+    return all;
+  }();
+  return keys;
+}
+
+const ConfigKey& config_key(std::string_view path) {
+  const auto& keys = config_keys();
+  const auto found =
+      std::find_if(keys.begin(), keys.end(), [&](const auto& key) { return key.path == path; });
+  ACGAN_CHECK(found != keys.end());
+  return *found;
+}
+
+}  // namespace acgan

@@ -1,0 +1,360 @@
+#include "config/load_config.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "base/check.h"
+#include "config/config_keys.h"
+#include "config/nearest_name.h"
+
+namespace acgan {
+
+namespace {
+
+// Where settings come from: a file, whose lines count, or an option.
+struct Source {
+  std::string name;
+  bool has_lines = true;
+
+  std::string at(int line) const {
+    return has_lines && line > 0 ? fmt::format("{}:{}", name, line) : name;
+  }
+};
+
+int line_of(const YAML::Node& node) { return node.Mark().line + 1; }  // 0: unknown
+
+ConfigValue scalar_value(const YAML::Node& node, int line) {
+  ConfigValue value;
+  value.line = line;
+  if (node.IsScalar()) {
+    // yaml-cpp gives every plain scalar the tag "?".
+    value.form = node.Tag() == "?" ? ConfigValue::Form::Plain : ConfigValue::Form::Quoted;
+    value.text = node.Scalar();
+  } else if (node.IsSequence()) {
+    value.form = ConfigValue::Form::List;
+  } else if (node.IsMap()) {
+    value.form = ConfigValue::Form::Map;
+  }
+  return value;
+}
+
+// Lists in lists stay empty: no key takes them, and an alias could make them endless.
+ConfigValue value_from(const YAML::Node& node, int line) {
+  ConfigValue value = scalar_value(node, line);
+  if (value.form != ConfigValue::Form::List) return value;
+  for (const YAML::Node& item : node) {
+    value.items.push_back(scalar_value(item, std::max(line, line_of(item))));
+  }
+  return value;
+}
+
+std::string join_path(const std::string& section, const std::string& leaf) {
+  return section.empty() ? leaf : section + "." + leaf;
+}
+
+// Sections are the paths that keys lie under; "" is the whole file.
+bool is_section(const std::string& path) {
+  if (path.empty()) return true;
+  return std::any_of(config_keys().begin(), config_keys().end(),
+                     [&](const ConfigKey& key) { return key.path.starts_with(path + "."); });
+}
+
+const ConfigKey* find_key(const std::string& path) {
+  for (const ConfigKey& key : config_keys()) {
+    if (key.path == path) return &key;
+  }
+  return nullptr;
+}
+
+// What may stand directly in a section: "batch, steps, minutes, ...".
+std::string names_in(const std::string& section) {
+  std::vector<std::string> names;
+  const std::string prefix = section.empty() ? "" : section + ".";
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.path.starts_with(prefix)) continue;
+    const std::string rest = key.path.substr(prefix.size());
+    const std::string name = rest.substr(0, rest.find('.'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return comma_list(names);
+}
+
+std::string nearest_key(const std::string& path) {
+  std::vector<std::string> candidates;
+  for (const ConfigKey& key : config_keys()) {
+    const std::string section = key.section();
+    if (candidates.empty() ||
+        std::find(candidates.begin(), candidates.end(), section) == candidates.end()) {
+      candidates.push_back(section);
+    }
+    candidates.push_back(key.path);
+  }
+  return nearest_name(path, candidates);
+}
+
+// Puts settings over a Config, and remembers where each was made for the checks at the end.
+class ConfigReader {
+ public:
+  explicit ConfigReader(std::string file) : file_(std::move(file)) {}
+
+  void apply(const std::string& path, const YAML::Node& node, const Source& source, int line) {
+    if (node.IsMap() && is_section(path)) return apply_section(path, node, source, line);
+    if (const ConfigKey* key = find_key(path)) {
+      if (const auto refused = key->set(config_, value_from(node, line))) {
+        fail(ErrorKind::Usage, "{}: {} must be {}, found {}", source.at(refused->line), path,
+             key->allowed, refused->found);
+      }
+      origin_[path] = source.at(line);
+      return;
+    }
+    if (!is_section(path)) {
+      fail(ErrorKind::Usage, "{}: unknown key '{}', did you mean '{}'? ({} has {})",
+           source.at(line), describe_path(path), nearest_key(path), section_of(path),
+           names_in(known_part(path)));
+    }
+    fail(ErrorKind::Usage, "{}: {} must be a map of keys ({}), found {}", source.at(line),
+         path.empty() ? "a config" : path, names_in(path), describe(value_from(node, line)));
+  }
+
+  Config finish();
+
+ private:
+  void apply_section(const std::string& path, const YAML::Node& map, const Source& source,
+                     int line) {
+    std::map<std::string, int> seen;
+    for (const auto& entry : map) {
+      if (!entry.first.IsScalar()) {
+        fail(ErrorKind::Usage, "{}: keys must be plain names, found {}", source.at(line),
+             describe(value_from(entry.first, line)));
+      }
+      const int entry_line = line_of(entry.first);
+      const std::string key = join_path(path, entry.first.Scalar());
+      if (entry.first.Scalar().find('.') != std::string::npos) {
+        fail(ErrorKind::Usage, "{}: unknown key '{}', keys are nested in YAML, not dotted",
+             source.at(entry_line), describe_path(key));
+      }
+      const auto [before, is_new] = seen.emplace(key, entry_line);
+      if (!is_new) {
+        const std::string first =
+            source.has_lines ? fmt::format(", first in line {}", before->second) : "";
+        fail(ErrorKind::Usage, "{}: key '{}' stands twice{}; keep one of the two",
+             source.at(entry_line), describe_path(key), first);
+      }
+      apply(key, entry.second, source, entry_line);
+    }
+  }
+
+  static std::string describe_path(const std::string& path) {
+    constexpr std::size_t kShown = 80;
+    return path.size() <= kShown ? path : path.substr(0, kShown) + "...";
+  }
+  static std::string known_part(std::string path) {
+    while (!is_section(path)) {
+      const std::size_t dot = path.rfind('.');
+      path.erase(dot == std::string::npos ? 0 : dot);
+    }
+    return path;
+  }
+  static std::string section_of(const std::string& path) {
+    const std::string section = known_part(path);
+    return section.empty() ? "the top level" : "'" + section + "'";
+  }
+
+  // Where a key was set; the file where it has its default.
+  std::string origin(const std::string& path) const {
+    const auto found = origin_.find(path);
+    return found == origin_.end() ? file_ : found->second;
+  }
+  void check_data();
+  void check_loss_scale() const;
+
+  std::string file_;
+  Config config_;
+  std::map<std::string, std::string> origin_;
+};
+
+void ConfigReader::check_data() {
+  DataConfig& data = config_.data;
+  const auto kind = config_key("data.kind").get(config_);
+  if (data.kind != DataKind::Doodles && data.path.empty()) {
+    fail(ErrorKind::Usage,
+         "{}: data.path is missing, kind {} needs the folder of its data set there or in --data",
+         origin("data.path"), kind);
+  }
+  const std::int64_t fixed_channels = data.kind == DataKind::Cifar10  ? 3
+                                      : data.kind == DataKind::Folder ? data.channels
+                                                                      : 1;
+  if (data.channels != 0 && data.channels != fixed_channels) {
+    fail(ErrorKind::Usage, "{}: data.channels must be {} (or 0) for kind {}, found {}",
+         origin("data.channels"), fixed_channels, kind, data.channels);
+  }
+  if (data.kind != DataKind::Cifar10) return;
+  if (!origin_.contains("data.image_size")) data.image_size = 32;
+  if (data.image_size != 32) {
+    fail(ErrorKind::Usage, "{}: data.image_size must be 32 for kind cifar10, found {}",
+         origin("data.image_size"), data.image_size);
+  }
+}
+
+void ConfigReader::check_loss_scale() const {
+  const PrecisionConfig& precision = config_.precision;
+  if (precision.min_scale > precision.max_scale) {
+    const bool min_is_set = origin_.contains("precision.min_scale");
+    fail(ErrorKind::Usage, "{}: precision.min_scale must be at most max_scale, found {} and {}",
+         origin(min_is_set ? "precision.min_scale" : "precision.max_scale"), precision.min_scale,
+         precision.max_scale);
+  }
+  if (precision.init_scale < precision.min_scale || precision.init_scale > precision.max_scale) {
+    std::string place = "precision.init_scale";
+    if (!origin_.contains(place)) {
+      place = precision.init_scale < precision.min_scale ? "precision.min_scale"
+                                                         : "precision.max_scale";
+    }
+    fail(ErrorKind::Usage,
+         "{}: precision.init_scale must be from min_scale to max_scale, {} to {}, found {}",
+         origin(place), precision.min_scale, precision.max_scale, precision.init_scale);
+  }
+}
+
+Config ConfigReader::finish() {
+  check_data();
+  check_loss_scale();
+  if (config_.train.steps == 0 && config_.train.minutes == 0) {
+    fail(ErrorKind::Usage,
+         "{}: train.steps and train.minutes are both 0, one of them must end the run",
+         origin(origin_.contains("train.minutes") ? "train.minutes" : "train.steps"));
+  }
+  return config_;
+}
+
+std::string read_text(const std::string& path) {
+  constexpr std::streamsize kLargest = 1 << 20;  // nobody writes a larger config
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    const bool is_run = std::filesystem::exists(std::filesystem::path(path) / "config.yaml");
+    fail(ErrorKind::Usage, "{}: expected a YAML config file, found a folder{}", path,
+         is_run ? "; its config.yaml can be given" : "");
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargest + 1, '\0');
+  if (file) file.read(text.data(), kLargest + 1);
+  if (!file.is_open() || file.bad()) {
+    fail(ErrorKind::Usage, "{}: cannot read the config file: {}", path,
+         std::generic_category().message(errno));
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (file.gcount() > kLargest) {
+    fail(ErrorKind::Usage, "{}: expected a YAML config file, found more than 1 MiB", path);
+  }
+  return text;
+}
+
+// Sees where documents begin and ignores all else.
+struct DocumentStarts : YAML::EventHandler {
+  using Mark = YAML::Mark;
+  void OnDocumentStart(const Mark& mark) override { last_line = mark.line + 1; }
+  void OnDocumentEnd() override {}
+  void OnNull(const Mark&, YAML::anchor_t) override {}
+  void OnAlias(const Mark&, YAML::anchor_t) override {}
+  void OnScalar(const Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
+  void OnSequenceStart(const Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+  int last_line = 0;
+};
+
+// YAML::Load reads the first document and no further, and YAML::LoadAll takes a stray ',' or ']'
+// for an endless row of empty documents.
+void refuse_second_document(const std::string& text, const Source& source) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  DocumentStarts starts;
+  if (!parser.HandleNextDocument(starts) || !parser.HandleNextDocument(starts)) return;
+  fail(ErrorKind::Usage, "{}: expected one YAML document, found a second one or a stray character",
+       source.at(starts.last_line));
+}
+
+YAML::Node parse_yaml(const std::string& text, const Source& source) {
+  try {
+    refuse_second_document(text, source);
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    fail(ErrorKind::Usage, "{}: not valid YAML: {}", source.at(error.mark.line + 1), error.msg);
+  }
+}
+
+// The config that a run wrote into its directory NNNNN-<config>-<precision>-batch<N> keeps the
+// name it had there, so that what repeats the run is called like it.
+std::string name_of(const std::string& path) {
+  constexpr std::size_t kFewestDigits = 5;
+  const std::filesystem::path file = std::filesystem::absolute(path).lexically_normal();
+  const std::string folder = file.parent_path().filename().string();
+  const std::size_t begin = folder.find_first_not_of("0123456789");
+  for (const char* ending : {"-fp32-batch", "-mixed-batch"}) {
+    const std::size_t end = folder.rfind(ending);
+    if (file.filename() != "config.yaml" || end == std::string::npos) continue;
+    if (begin < kFewestDigits || begin + 1 >= end || folder[begin] != '-') continue;
+    return folder.substr(begin + 1, end - begin - 1);
+  }
+  return file.stem().string();
+}
+
+}  // namespace
+
+Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides) {
+  ConfigReader reader(path);
+  const Source file{.name = path};
+  const YAML::Node root = parse_yaml(read_text(path), file);
+  if (root.IsNull()) fail(ErrorKind::Usage, "{}: expected a config, found no key at all", path);
+  reader.apply("", root, file, std::max(1, line_of(root)));
+  for (const ConfigOverride& setting : overrides) {
+    const Source option{.name = setting.source, .has_lines = false};
+    reader.apply(setting.key, parse_yaml(setting.value, option), option, 0);
+  }
+  Config config = reader.finish();
+  config.name = name_of(path);
+  return config;
+}
+
+std::string dump_config(const Config& config) {
+  std::string yaml;
+  std::set<std::string> open;  // sections that have their heading
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.get) continue;
+    std::string indent;
+    for (std::size_t dot = key.path.find('.'); dot != std::string::npos;
+         dot = key.path.find('.', dot + 1)) {
+      const std::string section = key.path.substr(0, dot);
+      if (open.insert(section).second) {
+        yaml += fmt::format("{}{}:\n", indent, section.substr(section.rfind('.') + 1));
+      }
+      indent += "  ";
+    }
+    yaml += fmt::format("{}{}: {}  # {}\n", indent, key.leaf(), key.get(config), key.meaning);
+  }
+  return yaml;
+}
+
+double parse_minutes(const std::string& text, const std::string& what) {
+  const auto minutes = minutes_from(text);
+  if (!minutes) {
+    fail(ErrorKind::Usage,
+         "{}: expected minutes from 0 to 1e7, or with a unit (90s, 7m, 1.5h), found '{}'", what,
+         text);
+  }
+  return *minutes;
+}
+
+}  // namespace acgan

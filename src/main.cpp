@@ -1,0 +1,66 @@
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/check.h"
+#include "cli/command_line.h"
+#include "cli/devices_command.h"
+#include "cli/sample_command.h"
+#include "cli/train_command.h"
+
+namespace {
+
+constexpr int kInternalError = 1;
+
+void print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    acgan::fail(acgan::ErrorKind::Output, "cannot write to the standard output");
+  }
+}
+
+// Runs a command and returns the exit code.
+struct CommandRunner {
+  int operator()(const acgan::TrainCommand& command) const {
+    return acgan::run_train_command(command);
+  }
+  int operator()(const acgan::SampleCommand& command) const {
+    acgan::run_sample_command(command);
+    return 0;
+  }
+  int operator()(const acgan::DevicesCommand&) const {
+    print(acgan::list_devices());
+    return 0;
+  }
+  int operator()(const acgan::PrintCommand& command) const {
+    print(command.text);
+    return 0;
+  }
+};
+
+// One line, whatever names and keys in the message contain.
+int report(std::string message, int exit_code) {
+  for (char& c : message) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  }
+  std::fprintf(stderr, "acgan-train: error: %s\n", message.c_str());
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    return std::visit(CommandRunner{}, acgan::parse_command_line(arguments));
+  } catch (const acgan::Error& error) {
+    return report(error.what(), static_cast<int>(error.kind()));
+  } catch (const std::bad_alloc&) {
+    return report("out of memory; try a smaller --batch or a smaller model",
+                  static_cast<int>(acgan::ErrorKind::Device));
+  } catch (const std::exception& error) {
+    return report(fmt::format("internal error: {}", error.what()), kInternalError);
+  }
+}

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backend/buffer.h"
+
+namespace acgan {
+
+enum class Initializer {
+  Zero,
+  One,
+  Normal,         // mean 0, standard deviation 0.02 (Radford et al. 2016, section 3)
+  XavierUniform,  // +-sqrt(6 / (fan in + fan out)) (Glorot & Bengio 2010, eq. 16), [out,in] arrays
+};
+
+// What a parameter is to the backend: a matrix or kernel that it may keep in its own layout, or a
+// vector.
+enum class ParameterKind { Weight, Vector };
+
+// The parameters of one network: flat arrays, F32 master copy and a working copy in the compute
+// type (the same array where that is F32), and beside them the running statistics, which no
+// optimiser touches.
+class ParameterStore {
+ public:
+  explicit ParameterStore(std::string prefix) : prefix_(std::move(prefix)) {}
+
+  // Before allocate(): declare; the index is the layer's handle.
+  int add(const std::string& name, const Shape& shape, Initializer initializer, ParameterKind kind);
+  int add_statistic(const std::string& name, const Shape& shape, Initializer initializer);
+  void allocate(Backend& backend, DType working);
+
+  // Initial values from the seed; a parameter's numbers depend on its name, not on its neighbours.
+  void initialize(std::uint64_t seed);
+  // After master was written from outside (initialisation, checkpoint): working copy follows.
+  void refresh_working();
+  // After working was written by an optimiser.
+  void announce_update();
+
+  int parameters() const { return static_cast<int>(parameters_.size()); }
+  int statistics() const { return static_cast<int>(statistics_.size()); }
+  const std::string& parameter_name(int index) const { return at(parameters_, index).name; }
+  const std::string& statistic_name(int index) const { return at(statistics_, index).name; }
+  Tensor master(int index) const { return view(master_, at(parameters_, index)); }
+  Tensor working(int index) const { return view(working_, at(parameters_, index)); }
+  Tensor statistic(int index) const { return view(statistic_values_, at(statistics_, index)); }
+
+  Tensor flat_master() const { return master_.view(); }
+  // Empty where the working copy is the master itself.
+  Tensor flat_working() const { return has_working_copy() ? working_.view() : Tensor{}; }
+  Backend& backend() const { return *backend_; }
+  std::int64_t flat_count() const { return flat_count_; }
+  std::int64_t parameter_count() const;  // without padding
+  std::size_t bytes() const;
+
+  // The view of parameter `index` in a flat F32 array laid out as this store's (gradients,
+  // moments).
+  Tensor view_of(const Tensor& flat, int index) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    Shape shape;
+    Initializer initializer = Initializer::Zero;
+    ParameterKind kind = ParameterKind::Vector;
+    std::int64_t offset = 0;
+  };
+
+  static const Entry& at(const std::vector<Entry>& entries, int index) {
+    ACGAN_CHECK(index >= 0 && index < static_cast<int>(entries.size()));
+    return entries[static_cast<std::size_t>(index)];
+  }
+  bool has_working_copy() const { return working_.view().data != nullptr; }
+  Tensor view(const OwnedTensor& flat, const Entry& entry) const;
+  void fill(const Tensor& destination, const Entry& entry, std::uint64_t seed) const;
+
+  std::string prefix_;
+  Backend* backend_ = nullptr;
+  std::vector<Entry> parameters_, statistics_;
+  std::int64_t flat_count_ = 0, statistic_count_ = 0;
+  OwnedTensor master_, working_, statistic_values_;
+};
+
+// One gradient for every parameter of a store, F32, in one flat array; zero where nothing writes
+// it.
+class GradientStore {
+ public:
+  explicit GradientStore(const ParameterStore& parameters)
+      : parameters_(&parameters),
+        flat_(parameters.backend(), Shape{parameters.flat_count()}, DType::F32) {}
+
+  const ParameterStore& parameters() const { return *parameters_; }
+  Tensor view(int index) const { return parameters_->view_of(flat_.view(), index); }
+  const Tensor& flat() const { return flat_.view(); }
+
+ private:
+  const ParameterStore* parameters_;
+  OwnedTensor flat_;
+};
+
+}  // namespace acgan

@@ -1,0 +1,74 @@
+#include "optim/adam.h"
+
+namespace acgan {
+
+Adam::Share::Share(const ParameterStore& parameters)
+    : store(&parameters),
+      gradients(parameters),
+      m(parameters.backend(), {parameters.flat_count()}, DType::F32),
+      v(parameters.backend(), {parameters.flat_count()}, DType::F32) {}
+
+Adam::Adam(Backend& backend, std::string name, std::vector<ParameterStore*> stores,
+           const AdamOptions& options)
+    : backend_(&backend),
+      name_(std::move(name)),
+      stores_(std::move(stores)),
+      options_(options),
+      state_(backend, {static_cast<std::int64_t>(sizeof(OptimizerState))}, DType::U8) {
+  for (const ParameterStore* store : stores_) shares_.emplace_back(*store);
+  write_state({.learning_rate = options.learning_rate, .loss_scale = options.init_scale});
+}
+
+const Adam::Share* Adam::find(const ParameterStore& store) const {
+  for (const Share& share : shares_) {
+    if (share.store == &store) return &share;
+  }
+  return nullptr;
+}
+
+const GradientStore& Adam::gradients(const ParameterStore& store) const {
+  const Share* share = find(store);
+  ACGAN_CHECK(share != nullptr);
+  return share->gradients;
+}
+
+AdamMoments Adam::moments(const ParameterStore& store) const {
+  const Share* share = find(store);
+  ACGAN_CHECK(share != nullptr);
+  return {.gradient = share->gradients.flat(),
+          .m = share->m.view(),
+          .v = share->v.view(),
+          .state = state()};
+}
+
+OptimizerState Adam::read_state() const {
+  OptimizerState result;
+  backend_->download(&result, state_.view());
+  return result;
+}
+
+void Adam::write_state(const OptimizerState& value) { backend_->upload(state_.view(), &value); }
+
+void Adam::flag_nonfinite() {
+  for (const Share& share : shares_) backend_->flag_nonfinite(share.gradients.flat(), state());
+}
+
+void Adam::finish() { backend_->finish_step(state(), options_.constants, options_.policy); }
+
+std::size_t Adam::bytes() const {
+  std::size_t bytes = 0;
+  for (const Share& share : shares_) bytes += 3 * share.m.view().bytes();
+  return bytes;
+}
+
+void update_parameters(ParameterStore& store, std::span<Adam* const> optimizers) {
+  std::vector<AdamMoments> moments;
+  for (const Adam* optimizer : optimizers) moments.push_back(optimizer->moments(store));
+  store.backend().adam_step({.master = store.flat_master(),
+                             .working = store.flat_working(),
+                             .optimizers = moments,
+                             .constants = optimizers.front()->options().constants});
+  store.announce_update();
+}
+
+}  // namespace acgan

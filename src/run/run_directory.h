@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+
+namespace acgan {
+
+// One run's folder: NNNNN-<config>-<precision>-batch<N>/ with samples/ and checkpoints/ in it
+// (README, "A run directory"). Names use [A-Za-z0-9._-] only.
+class RunDirectory {
+ public:
+  // Makes the next numbered directory under `outdir` (made as well if missing); safe against
+  // another run started at the same moment. Throws Error{Output} when it cannot be made or written.
+  static RunDirectory create(const std::string& outdir, const Config& config);
+  // Throws what create() would where `outdir` cannot be made or written; makes nothing.
+  static void check_can_create(const std::string& outdir);
+  // An existing run directory; removes stale temporary files in it. Throws Error{Output} when it is
+  // none.
+  static RunDirectory open(const std::string& path);
+  // The newest run of this config name, precision and batch under `outdir` that has a checkpoint.
+  static std::optional<RunDirectory> find_latest(const std::string& outdir, const Config& config);
+
+  const std::string& path() const { return path_; }
+  std::string config_file() const;      // config.yaml
+  std::string log_file() const;         // log.txt
+  std::string timing_file() const;      // timing.csv
+  std::string stats_file() const;       // stats.jsonl
+  std::string summary_file() const;     // summary.json
+  std::string reals_file() const;       // samples/reals.png
+  std::string fakes_init_file() const;  // samples/fakes_init.png
+  // samples/fakes_000123_07m00s.png: step and training time; hours are counted as minutes.
+  std::string fakes_file(std::int64_t step, double elapsed_seconds) const;
+  std::string checkpoint_file(std::int64_t step) const;  // checkpoints/step_000123.safetensors
+
+  // Checkpoint files, newest (highest step) first.
+  std::vector<std::string> checkpoints() const;
+  // Removes all but the newest `keep` checkpoints.
+  void prune_checkpoints(std::int64_t keep) const;
+
+ private:
+  explicit RunDirectory(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace acgan

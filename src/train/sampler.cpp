@@ -1,0 +1,71 @@
+#include "train/sampler.h"
+
+#include <algorithm>
+
+namespace acgan {
+
+Sampler::Sampler(const Acgan& model, std::int64_t chunk)
+    : model_(model),
+      chunk_(chunk),
+      z_(model.generator.parameters().backend(), {chunk, model.shape.widths.latent_dim},
+         DType::F32),
+      labels_(model.generator.parameters().backend(), {chunk}, DType::I32),
+      input_(model.generator.parameters().backend(),
+             {chunk, model.shape.widths.latent_dim + model.shape.classes},
+             model.generator.compute()),
+      images_(model.generator.parameters().backend(),
+              {chunk, model.shape.image_size, model.shape.image_size, model.shape.channels},
+              DType::F32),
+      pass_(model.generator, chunk, 1, 0) {}
+
+std::vector<float> Sampler::generate(std::span<const float> z,
+                                     std::span<const std::int32_t> labels) {
+  Backend& backend = model_.generator.parameters().backend();
+  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  const auto pixels = static_cast<std::size_t>(images_.view().row_size());
+  const auto chunk = static_cast<std::size_t>(chunk_);
+  ACGAN_CHECK(z.size() == labels.size() * latent);
+  std::vector<float> result(labels.size() * pixels);
+  std::vector<float> chunk_z(chunk * latent), chunk_images(chunk * pixels);
+  std::vector<std::int32_t> chunk_labels(chunk);
+  for (std::size_t begin = 0; begin < labels.size(); begin += chunk) {
+    const std::size_t n = std::min(chunk, labels.size() - begin);
+    std::copy_n(&z[begin * latent], n * latent, chunk_z.begin());
+    std::copy_n(&labels[begin], n, chunk_labels.begin());
+    backend.upload(z_.view(), chunk_z.data());
+    backend.upload(labels_.view(), chunk_labels.data());
+    backend.concat_one_hot(z_.view(), labels_.view(), input_.view());
+    model_.generator.infer(input_.view(), pass_);
+    backend.cast(pass_.output().reshaped(images_.view().shape), images_.view());
+    backend.download(chunk_images.data(), images_.view());
+    std::copy_n(chunk_images.begin(), n * pixels, &result[begin * pixels]);
+  }
+  return result;
+}
+
+std::vector<std::uint8_t> Sampler::generate_grid(std::span<const float> z_by_row,
+                                                 std::span<const std::int32_t> classes) {
+  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  std::vector<float> z;
+  std::vector<std::int32_t> labels;
+  for (std::size_t row = 0; row < z_by_row.size() / latent; ++row) {
+    const auto z_row = z_by_row.subspan(row * latent, latent);
+    for (const std::int32_t label : classes) {
+      z.insert(z.end(), z_row.begin(), z_row.end());
+      labels.push_back(label);
+    }
+  }
+  const std::vector<float> images = generate(z, labels);
+  std::vector<std::uint8_t> pixels(images.size());
+  std::transform(images.begin(), images.end(), pixels.begin(), to_pixel);
+  return pixels;
+}
+
+std::vector<float> sample_latents(std::uint64_t seed, std::int64_t rows, std::int64_t latent_dim) {
+  PhiloxSequence random(seed, RandomStream::SampleLatents, 0);
+  std::vector<float> z(static_cast<std::size_t>(rows * latent_dim));
+  for (float& value : z) value = uniform_symmetric(random.next());
+  return z;
+}
+
+}  // namespace acgan

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/acgan.h"
+#include "run/sample_grid.h"
+
+namespace acgan {
+
+// The generator in inference mode: an image depends on its latent, its class and the weights only.
+class Sampler {
+ public:
+  // Holds memory for `chunk` images at a time.
+  Sampler(const Acgan& model, std::int64_t chunk);
+
+  // z [n, latent_dim], labels [n] -> images [n,H,W,C] in [0,1].
+  std::vector<float> generate(std::span<const float> z, std::span<const std::int32_t> labels);
+
+  // rows * classes.size() images as pixels, row by row; every column of a row has the same z.
+  std::vector<std::uint8_t> generate_grid(std::span<const float> z_by_row,
+                                          std::span<const std::int32_t> classes);
+
+ private:
+  const Acgan& model_;
+  std::int64_t chunk_;
+  OwnedTensor z_, labels_, input_, images_;
+  Activations pass_;
+};
+
+// `rows` latents [rows, latent_dim] that depend on the seed only.
+std::vector<float> sample_latents(std::uint64_t seed, std::int64_t rows, std::int64_t latent_dim);
+
+}  // namespace acgan

@@ -1,0 +1,134 @@
+#include "train/train_setup.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "run/run_directory.h"
+
+namespace acgan {
+namespace {
+
+AdamOptions adam_options(const Config& config, double learning_rate) {
+  const PrecisionConfig& precision = config.precision;
+  AdamOptions options;
+  options.constants = {.beta1 = static_cast<float>(config.optimizer.beta1),
+                       .beta2 = static_cast<float>(config.optimizer.beta2),
+                       .epsilon = static_cast<float>(config.optimizer.epsilon)};
+  options.learning_rate = static_cast<float>(learning_rate);
+  if (precision.mode == PrecisionMode::Fp32) return options;  // scale 1, fixed
+  options.init_scale = static_cast<float>(precision.loss_scale.value_or(precision.init_scale));
+  options.policy = {.dynamic = !precision.loss_scale.has_value(),
+                    .growth_factor = static_cast<float>(precision.growth_factor),
+                    .backoff_factor = static_cast<float>(precision.backoff_factor),
+                    .growth_interval = static_cast<std::int32_t>(precision.growth_interval),
+                    .min_scale = static_cast<float>(precision.min_scale),
+                    .max_scale = static_cast<float>(precision.max_scale)};
+  return options;
+}
+
+ResumePoint newest_of(const std::string& run_directory) {
+  const std::vector<std::string> checkpoints = RunDirectory::open(run_directory).checkpoints();
+  if (checkpoints.empty()) {
+    fail(ErrorKind::Output, "{} holds no checkpoint to resume from", run_directory);
+  }
+  return {run_directory, Checkpoint::load(checkpoints.front())};
+}
+
+ResumePoint latest_of(const Config& config, Log& log) {
+  const auto directory = RunDirectory::find_latest(config.output.dir, config);
+  if (!directory) {
+    fail(ErrorKind::Output,
+         "--resume latest: {} holds no run of config \"{}\" with this precision and batch that "
+         "has a checkpoint; give the run directory instead, or leave --resume out",
+         config.output.dir, config.name);
+  }
+  for (const std::string& file : directory->checkpoints()) {
+    try {
+      return {directory->path(), Checkpoint::load(file)};
+    } catch (const Error& error) {
+      log.warn("{}; taking the checkpoint before it", error.what());
+    }
+  }
+  fail(ErrorKind::Output, "--resume latest: no checkpoint in {} can be read", directory->path());
+}
+
+}  // namespace
+
+std::string device_to_open(const std::string& device) { return device == "auto" ? "cpu" : device; }
+
+std::string why_not_cuda() { return "auto took the CPU: this build has no CUDA backend"; }
+
+DType compute_type(const PrecisionConfig& precision, const Backend& backend) {
+  if (precision.mode == PrecisionMode::Fp32) return DType::F32;
+  switch (precision.half) {
+    case HalfType::Fp16:
+      return DType::F16;
+    case HalfType::Bf16:
+      return DType::BF16;
+    case HalfType::Auto:
+      break;
+  }
+  return backend.computes_in(DType::BF16) ? DType::BF16 : DType::F16;
+}
+
+TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,
+                              std::uint64_t seed) {
+  const LearningRates& rates = config.optimizer.learning_rate;
+  return {.shape = {.image_size = dataset.height,
+                    .channels = dataset.channels,
+                    .classes = static_cast<std::int64_t>(dataset.class_names.size()),
+                    .widths = config.model},
+          .compute = compute,
+          .objective = config.train.objective,
+          .batch = config.train.batch,
+          .d = adam_options(config, rates.d),
+          .g = adam_options(config, rates.g),
+          .q = adam_options(config, rates.q),
+          .seed = seed};
+}
+
+std::string precision_text(const PrecisionConfig& precision, DType compute,
+                           const Backend& backend) {
+  if (precision.mode == PrecisionMode::Fp32) return "fp32";
+  std::string text = fmt::format(
+      "mixed: {} activations and working weights, fp32 master weights, "
+      "statistics, losses and Adam; loss scale {}",
+      name_of(compute),
+      precision.loss_scale ? fmt::format("{} (fixed)", *precision.loss_scale)
+                           : fmt::format("{} (dynamic)", precision.init_scale));
+  if (!backend.computes_in(compute)) {
+    text += fmt::format("; {} is storage only on this device, so expect it to be slower than fp32",
+                        name_of(compute));
+    text += backend.computes_in(DType::BF16)
+                ? "; --half bf16 computes in 16 bits here"
+                : "; a processor with bf16 instructions (AVX512-BF16, AMX) gains with --half bf16";
+  }
+  return text;
+}
+
+Picture reals_grid(const Dataset& dataset, std::int64_t rows) {
+  const auto classes = static_cast<std::int64_t>(dataset.class_names.size());
+  const auto size = static_cast<std::size_t>(dataset.height * dataset.width * dataset.channels);
+  std::vector<std::uint8_t> tiles(static_cast<std::size_t>(rows * classes) * size);
+  std::vector<std::int64_t> filled(static_cast<std::size_t>(classes));
+  for (std::size_t i = 0; i < dataset.labels.size(); ++i) {
+    const std::int32_t label = dataset.labels[i];
+    std::int64_t& row = filled[static_cast<std::size_t>(label)];
+    if (row == rows) continue;
+    const auto tile = static_cast<std::size_t>(row * classes + label);
+    std::copy_n(&dataset.images[i * size], size, &tiles[tile * size]);
+    ++row;
+  }
+  return make_grid(tiles, rows, classes, dataset.height, dataset.width, dataset.channels);
+}
+
+ResumePoint find_resume_point(const std::string& resume, const Config& config, Log& log) {
+  if (resume == "latest") return latest_of(config, log);
+  const std::filesystem::path path(resume);
+  if (std::filesystem::is_directory(path)) return newest_of(resume);
+  Checkpoint checkpoint = Checkpoint::load(resume);
+  return {std::filesystem::absolute(path).parent_path().parent_path().string(),
+          std::move(checkpoint)};
+}
+
+}  // namespace acgan

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "data/dataset.h"
+#include "run/checkpoint.h"
+#include "run/sample_grid.h"
+#include "train/train_step.h"
+
+namespace acgan {
+
+// From a config to what a run is made of.
+std::string device_to_open(const std::string& device);  // "auto" -> "cpu"
+std::string why_not_cuda();                             // why `auto` passed over CUDA
+DType compute_type(const PrecisionConfig& precision, const Backend& backend);
+TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,
+                              std::uint64_t seed);
+// What is computed in which type, and whether it can pay on this device.
+std::string precision_text(const PrecisionConfig& precision, DType compute, const Backend& backend);
+// The first `rows` images of every class, one class a column; black where a class has fewer.
+Picture reals_grid(const Dataset& dataset, std::int64_t rows);
+
+// Where a resumed run goes on.
+struct ResumePoint {
+  std::string run_directory;
+  Checkpoint checkpoint;
+};
+// `resume` is "latest" (the newest complete checkpoint of this config; a broken one is passed over
+// with a warning), a checkpoint file, or a run directory. Throws Error{Output} when there is
+// nothing to go on from.
+ResumePoint find_resume_point(const std::string& resume, const Config& config, Log& log);
+
+}  // namespace acgan

@@ -1,0 +1,254 @@
+#include "train/train_state.h"
+
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace acgan {
+namespace {
+
+constexpr const char* kFormat = "acgan-train checkpoint 1";
+
+std::vector<std::int64_t> extents_of(const Shape& shape) {
+  std::vector<std::int64_t> extents;
+  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
+  return extents;
+}
+
+// ---- named values of an optimiser's state, the loader and the progress, as F64 or I64 scalars
+
+template <typename T>
+constexpr Checkpoint::Type kScalarType =
+    std::is_floating_point_v<T> ? Checkpoint::Type::F64 : Checkpoint::Type::I64;
+
+template <typename T>
+using Stored = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+
+struct ScalarWriter {
+  Checkpoint& checkpoint;
+  template <typename T>
+  void operator()(const std::string& name, const T& value) const {
+    const auto stored = static_cast<Stored<T>>(value);
+    checkpoint.set(name, kScalarType<T>, {1}, &stored);
+  }
+};
+
+struct ScalarReader {
+  const Checkpoint& checkpoint;
+  template <typename T>
+  void operator()(const std::string& name, T& value) const {
+    const Checkpoint::Array& array = checkpoint.at(name);
+    if (array.type != kScalarType<T> || array.bytes.size() != sizeof(Stored<T>)) {
+      fail(ErrorKind::Output, "{}: \"{}\" should be one {} value", checkpoint.source(), name,
+           std::is_floating_point_v<T> ? "F64" : "I64");
+    }
+    Stored<T> stored;
+    std::memcpy(&stored, array.bytes.data(), sizeof stored);
+    value = static_cast<T>(stored);
+  }
+};
+
+// One list of names for writing and reading.
+template <typename State, typename Visitor>
+void visit_optimizer_state(const std::string& prefix, State& state, const Visitor& visit) {
+  visit(prefix + "beta1_power", state.beta1_power);
+  visit(prefix + "beta2_power", state.beta2_power);
+  visit(prefix + "applied", state.applied);
+  visit(prefix + "skipped", state.skipped);
+  visit(prefix + "loss_scale", state.loss_scale);
+  visit(prefix + "clean_steps", state.clean_steps);
+  visit(prefix + "consecutive_skips", state.consecutive_skips);
+}
+
+template <typename Position, typename ProgressType, typename Random, typename Visitor>
+void visit_run_state(Position& position, ProgressType& progress, Random& random,
+                     const Visitor& visit) {
+  visit("data.epoch", position.epoch);
+  visit("data.index", position.index);
+  visit("progress.step", progress.step);
+  visit("progress.elapsed_seconds", progress.elapsed_seconds);
+  visit("random.seed", random.seed);
+  visit("random.step", random.step);
+}
+
+// ---- arrays
+
+void save_array(Checkpoint& checkpoint, Backend& backend, const std::string& name,
+                const Tensor& tensor) {
+  std::vector<float> host(static_cast<std::size_t>(tensor.count()));
+  backend.download(host.data(), tensor);
+  checkpoint.set(name, Checkpoint::Type::F32, extents_of(tensor.shape), host.data());
+}
+
+void load_array(const Checkpoint& checkpoint, Backend& backend, const std::string& name,
+                const Tensor& tensor) {
+  const Checkpoint::Array& array = checkpoint.at(name);
+  if (array.type != Checkpoint::Type::F32 || array.shape != extents_of(tensor.shape)) {
+    fail(ErrorKind::Output, "{}: \"{}\" should be F32 {}, found shape [{}]", checkpoint.source(),
+         name, tensor.shape.text(), fmt::join(array.shape, ","));
+  }
+  backend.upload(tensor, array.bytes.data());
+}
+
+// Calls visit(name, tensor) for all that a network remembers.
+template <typename Visitor>
+void visit_network(const Network& network, const Visitor& visit) {
+  const ParameterStore& store = network.parameters();
+  for (int i = 0; i < store.parameters(); ++i) visit(store.parameter_name(i), store.master(i));
+  for (int i = 0; i < store.statistics(); ++i) visit(store.statistic_name(i), store.statistic(i));
+}
+
+template <typename Visitor>
+void visit_moments(const Adam& optimizer, const Visitor& visit) {
+  for (const ParameterStore* store : optimizer.stores()) {
+    const AdamMoments moments = optimizer.moments(*store);
+    for (int i = 0; i < store->parameters(); ++i) {
+      const std::string suffix = optimizer.name() + "." + store->parameter_name(i);
+      visit("optimizer.m." + suffix, store->view_of(moments.m, i));
+      visit("optimizer.v." + suffix, store->view_of(moments.v, i));
+    }
+  }
+}
+
+// ---- facts in the metadata
+
+std::map<std::string, std::string> shape_texts(const AcganShape& shape) {
+  return {{"image_size", std::to_string(shape.image_size)},
+          {"channels", std::to_string(shape.channels)},
+          {"latent_dim", std::to_string(shape.widths.latent_dim)},
+          {"dense_width", std::to_string(shape.widths.dense_width)},
+          {"conv1_width", std::to_string(shape.widths.conv1_width)},
+          {"conv2_width", std::to_string(shape.widths.conv2_width)},
+          {"classifier_width", std::to_string(shape.widths.classifier_width)}};
+}
+
+// Everything that must be the same for a run to go on; duration, cadence and batch may change.
+std::map<std::string, std::string> identity_texts(const TrainStep& step,
+                                                  const std::vector<std::string>& class_names,
+                                                  const std::string& data_fingerprint) {
+  std::map<std::string, std::string> texts = shape_texts(step.options().shape);
+  texts["classes"] = nlohmann::json(class_names).dump();
+  texts["data_fingerprint"] = data_fingerprint;
+  texts["compute"] = std::string(name_of(step.options().compute));
+  texts["objective"] = step.options().objective == Objective::Joint ? "joint" : "dgq";
+  return texts;
+}
+
+void check_format(const Checkpoint& checkpoint) {
+  if (!checkpoint.has_text("format") || checkpoint.text("format") != kFormat) {
+    fail(ErrorKind::Output,
+         "{} is not a checkpoint of this program: its metadata should say \"{}\"",
+         checkpoint.source(), kFormat);
+  }
+}
+
+std::int64_t integer_text(const Checkpoint& checkpoint, const std::string& key, std::int64_t low,
+                          std::int64_t high) {
+  const std::string& text = checkpoint.text(key);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+    fail(ErrorKind::Output, "{}: {} should be a whole number from {} to {}, found \"{}\"",
+         checkpoint.source(), key, low, high, text);
+  }
+  return value;
+}
+
+}  // namespace
+
+Checkpoint save_state(const TrainStep& step, const DataLoader::Position& position,
+                      const Progress& progress, const std::string& config_yaml,
+                      const std::vector<std::string>& class_names,
+                      const std::string& data_fingerprint) {
+  Checkpoint checkpoint;
+  checkpoint.set_text("format", kFormat);
+  checkpoint.set_text("config", config_yaml);
+  checkpoint.set_text("step", std::to_string(progress.step));
+  for (const auto& [key, value] : identity_texts(step, class_names, data_fingerprint)) {
+    checkpoint.set_text(key, value);
+  }
+  Backend& backend = step.backend();
+  const auto save = [&](const std::string& name, const Tensor& tensor) {
+    save_array(checkpoint, backend, name, tensor);
+  };
+  for (const Network* network : step.model().networks()) visit_network(*network, save);
+  for (const auto& optimizer : step.optimizers()) {
+    visit_moments(*optimizer, save);
+    const OptimizerState state = optimizer->read_state();
+    visit_optimizer_state("optimizer.state." + optimizer->name() + ".", state,
+                          ScalarWriter{checkpoint});
+  }
+  const RandomState random = step.read_random_state();
+  visit_run_state(position, progress, random, ScalarWriter{checkpoint});
+  return checkpoint;
+}
+
+void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loader,
+                Progress& progress, const std::vector<std::string>& class_names,
+                const std::string& data_fingerprint) {
+  check_format(checkpoint);
+  std::vector<std::string> differences;
+  for (const auto& [key, value] : identity_texts(step, class_names, data_fingerprint)) {
+    const std::string& saved = checkpoint.text(key);
+    if (saved != value) {
+      differences.push_back(fmt::format("{} is {} there and {} here", key, saved, value));
+    }
+  }
+  if (!differences.empty()) {
+    fail(ErrorKind::Output, "{} belongs to another run: {}; use its own config and data",
+         checkpoint.source(), fmt::join(differences, ", "));
+  }
+  Backend& backend = step.backend();
+  const auto load = [&](const std::string& name, const Tensor& tensor) {
+    load_array(checkpoint, backend, name, tensor);
+  };
+  for (Network* network : step.model().networks()) {
+    visit_network(*network, load);
+    network->parameters().refresh_working();
+  }
+  for (const auto& optimizer : step.optimizers()) {
+    visit_moments(*optimizer, load);
+    OptimizerState state = optimizer->read_state();  // keeps this run's learning rate
+    visit_optimizer_state("optimizer.state." + optimizer->name() + ".", state,
+                          ScalarReader{checkpoint});
+    optimizer->write_state(state);
+  }
+  DataLoader::Position position;
+  RandomState random;
+  visit_run_state(position, progress, random, ScalarReader{checkpoint});
+  loader.seek(position);
+  step.write_random_state(random);
+}
+
+ModelFacts read_model_facts(const Checkpoint& checkpoint) {
+  check_format(checkpoint);
+  constexpr std::int64_t kMost = 65536;
+  ModelFacts facts;
+  facts.shape.image_size = integer_text(checkpoint, "image_size", 4, 4096);
+  facts.shape.channels = integer_text(checkpoint, "channels", 1, 3);
+  facts.shape.widths = {.latent_dim = integer_text(checkpoint, "latent_dim", 1, kMost),
+                        .dense_width = integer_text(checkpoint, "dense_width", 1, kMost),
+                        .conv1_width = integer_text(checkpoint, "conv1_width", 1, kMost),
+                        .conv2_width = integer_text(checkpoint, "conv2_width", 1, kMost),
+                        .classifier_width = integer_text(checkpoint, "classifier_width", 1, kMost)};
+  const auto names = nlohmann::json::parse(checkpoint.text("classes"), nullptr, false);
+  if (!names.is_array() || names.empty()) {
+    fail(ErrorKind::Output, "{}: its class list cannot be read", checkpoint.source());
+  }
+  for (const auto& name : names) {
+    facts.class_names.push_back(name.is_string() ? name.get<std::string>() : name.dump());
+  }
+  facts.shape.classes = static_cast<std::int64_t>(facts.class_names.size());
+  return facts;
+}
+
+void load_generator(const Checkpoint& checkpoint, Acgan& model) {
+  Backend& backend = model.generator.parameters().backend();
+  visit_network(model.generator, [&](const std::string& name, const Tensor& tensor) {
+    load_array(checkpoint, backend, name, tensor);
+  });
+  model.generator.parameters().refresh_working();
+}
+
+}  // namespace acgan

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/data_loader.h"
+#include "run/checkpoint.h"
+#include "train/train_step.h"
+
+namespace acgan {
+
+// What a run has done so far; saved with the weights.
+struct Progress {
+  std::int64_t step = 0;
+  double elapsed_seconds = 0;  // training time
+};
+
+// What the images of a checkpoint are: facts a later program must know without the run's config.
+struct ModelFacts {
+  AcganShape shape;
+  std::vector<std::string> class_names;
+};
+
+// Weights, running statistics, optimiser moments and states, random and data position, progress,
+// and in the metadata the config, the model's facts and the data set's fingerprint.
+Checkpoint save_state(const TrainStep& step, const DataLoader::Position& position,
+                      const Progress& progress, const std::string& config_yaml,
+                      const std::vector<std::string>& class_names,
+                      const std::string& data_fingerprint);
+
+// Puts a checkpoint back: the same bits. Throws Error{Output} with the list of differences where it
+// is of another model, class list, data set, precision or objective.
+void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loader,
+                Progress& progress, const std::vector<std::string>& class_names,
+                const std::string& data_fingerprint);
+
+// For sampling: the shape and class names, and the generator's weights and running statistics.
+ModelFacts read_model_facts(const Checkpoint& checkpoint);
+void load_generator(const Checkpoint& checkpoint, Acgan& model);
+
+}  // namespace acgan

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/acgan.h"
+#include "optim/adam.h"
+
+namespace acgan {
+
+struct TrainStepOptions {
+  AcganShape shape;
+  DType compute = DType::F32;
+  Objective objective = Objective::Dgq;
+  std::int64_t batch = 64;
+  AdamOptions d, g, q;
+  std::uint64_t seed = 1;
+  float image_divisor = 255.0f;  // pixel / divisor enters the discriminator
+};
+
+// Means over the batch of one step's losses, and the classifier's hit rates; lies in backend memory
+// as floats.
+struct StepMetrics {
+  float d_real = 0, d_fake = 0, g = 0, q_real = 0, q_fake = 0;
+  float accuracy_real = 0, accuracy_fake = 0;
+
+  float d() const { return d_real + d_fake; }
+  float q() const { return q_real + q_fake; }
+};
+
+// Bytes by purpose, for the start-up log and --dry-run.
+struct MemoryShare {
+  std::string purpose;
+  std::size_t bytes;
+};
+
+// The device work of one training iteration: networks, passes, the optimisers and the random
+// stream. One step is load_batch(), draw_latents(), discriminator_half(), generator_half(); nothing
+// in it reads back. Real and fake images go through the discriminator as one batch of two groups;
+// gradients that meet the same activations (q and g in the generator; q real, q fake and g in the
+// trunk) go back as one batch.
+class TrainStep {
+ public:
+  TrainStep(Backend& backend, const TrainStepOptions& options);
+
+  // images U8 [M,H,W,C] and labels I32 [M] in backend memory; indices I32 [batch] on the host.
+  void load_batch(const Tensor& images, const Tensor& labels,
+                  std::span<const std::int32_t> indices);
+  void draw_latents();                          // from the random state, which moves on
+  void load_latents(std::span<const float> z);  // [batch * latent_dim], instead of draw_latents()
+  void discriminator_half();
+  void generator_half();
+
+  StepMetrics read_metrics() const;
+  RandomState read_random_state() const;
+  void write_random_state(const RandomState& state);
+
+  Acgan& model() { return model_; }
+  const Acgan& model() const { return model_; }
+  const TrainStepOptions& options() const { return options_; }
+  Backend& backend() const { return backend_; }
+  // D, G and, with Objective::Dgq, Q.
+  const std::vector<std::unique_ptr<Adam>>& optimizers() const { return optimizers_; }
+  std::vector<MemoryShare> memory() const;
+  double step_flops() const;  // of one step, multiply-adds count two
+
+  // For tests: D's logits [2 * batch] of the first half, [batch] fake ones of the second, class
+  // logits.
+  const Tensor& source_logits() const { return head_pass_.output(); }
+  const Tensor& fake_source_logits() const { return fake_head_pass_.output(); }
+  const Tensor& class_logits() const { return classifier_pass_.output(); }
+  Tensor fake_images() const { return images_.view().slice(options_.batch, options_.batch); }
+
+ private:
+  struct JointPasses {  // second half of Objective::Joint: only fakes go through the discriminator
+    JointPasses(const Acgan& model, std::int64_t batch);
+    Activations trunk, classifier;
+  };
+
+  Adam& d() { return *optimizers_[0]; }
+  Adam& g() { return *optimizers_[1]; }
+  Adam& q() { return *optimizers_[2]; }
+  float* metric(float StepMetrics::*member) const;
+
+  void source_loss(const Tensor& logits, float target, float StepMetrics::*loss,
+                   const Tensor& gradient, const Adam& scaler);
+  void class_loss(const Activations& pass, std::int64_t group, float StepMetrics::*loss,
+                  float StepMetrics::*accuracy, const Tensor& gradient, const Adam& scaler);
+  void dgq_generator_half();
+  void joint_generator_half();
+
+  Backend& backend_;
+  TrainStepOptions options_;
+  Acgan model_;
+  std::vector<std::unique_ptr<Adam>> optimizers_;
+  OwnedTensor images_;           // [2 * batch, H, W, C]: real, fake
+  OwnedTensor labels_;           // I32 [batch], of the real and of the fake images
+  OwnedTensor indices_;          // I32 [batch]
+  OwnedTensor latents_;          // F32 [batch, Z]
+  OwnedTensor generator_input_;  // [batch, Z + K]
+  Activations generator_pass_, trunk_pass_, head_pass_, fake_head_pass_, classifier_pass_;
+  std::unique_ptr<JointPasses> joint_;
+  OwnedTensor source_gradient_;   // [2 * batch, 1]
+  OwnedTensor class_gradient_;    // [2 * batch, K]
+  OwnedTensor feature_gradient_;  // [3 * batch, dense_width]
+  OwnedTensor image_gradient_;    // [2 * batch, H, W, C]
+  OwnedTensor metrics_;           // StepMetrics
+  OwnedTensor random_;            // RandomState
+};
+
+}  // namespace acgan

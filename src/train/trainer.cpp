@@ -1,0 +1,404 @@
+#include "train/trainer.h"
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "backend/open_backend.h"
+#include "backend/profiling_backend.h"
+#include "config/load_config.h"
+#include "data/data_loader.h"
+#include "data/dataset.h"
+#include "run/atomic_file.h"
+#include "run/run_directory.h"
+#include "run/stats_log.h"
+#include "run/timing_log.h"
+#include "train/progress_text.h"
+#include "train/sampler.h"
+#include "train/schedule.h"
+#include "train/train_setup.h"
+#include "train/train_state.h"
+
+namespace acgan {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double peak_memory_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux: KiB
+}
+
+constexpr double kStatsIntervalSeconds = 10;
+constexpr double kLiveIntervalSeconds = 0.2;
+constexpr std::int64_t kSampleChunk = 50;
+
+// Adds the time of its own life to a sum.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum) : sum_(sum) {}
+  ~Stopwatch() { sum_ += seconds_since(start_); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_;
+  Clock::time_point start_ = Clock::now();
+};
+
+// A run directory with the files that grow in it.
+struct Output {
+  Output(RunDirectory run_directory, std::int64_t last_step)
+      : directory(std::move(run_directory)),
+        timing(directory.timing_file(), last_step),
+        stats(directory.stats_file(), last_step) {}
+
+  RunDirectory directory;
+  TimingLog timing;
+  StatsLog stats;
+};
+
+class Trainer {
+ public:
+  Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& signal_received);
+  RunEnd run();
+
+ private:
+  void log_start();
+  void open_output();
+  void resume(const ResumePoint& point);
+  void dry_run();
+
+  void train();
+  StepRecord run_step();
+  void check_finite(const StepRecord& record) const;
+  bool time_is_up() const;
+  void report(const StepRecord& record);
+  void flush_interval();
+
+  void sample(const std::string& path);
+  void save();
+  void finish();
+
+  const TrainRequest& request_;
+  const Config& config_;
+  Log& log_;
+  const std::atomic<int>& signal_;
+  Clock::time_point start_ = Clock::now();
+
+  std::unique_ptr<Backend> backend_;
+  ProfilingBackend* profile_ = nullptr;  // backend_ where a profile was asked for
+  std::uint64_t seed_;
+  DType compute_;
+  Dataset dataset_;  // without its images once they are on the device
+  std::string fingerprint_;
+  TrainStep step_;
+  DataLoader loader_;
+  Sampler sampler_;
+  OwnedTensor images_, labels_;
+  std::vector<float> sample_z_;
+  Schedule sample_schedule_, save_schedule_;
+
+  std::unique_ptr<Output> output_;
+  Progress progress_;
+  std::int64_t images_seen_ = 0;
+  std::int64_t sampled_step_ = -1, saved_step_ = -1;
+  std::vector<StepRecord> interval_;
+  std::vector<double> batch_ms_;
+  double sampling_seconds_ = 0, saving_seconds_ = 0, startup_seconds_ = 0;
+  double last_stats_ = 0, last_live_ = 0;  // elapsed wall time of the last lines
+  std::string last_grid_;
+};
+
+std::unique_ptr<Backend> open_training_backend(const TrainRequest& request,
+                                               ProfilingBackend*& profile) {
+  auto backend = open_backend(device_to_open(request.config.train.device),
+                              static_cast<int>(request.config.train.threads));
+  if (!request.profile) return backend;
+  auto profiling = std::make_unique<ProfilingBackend>(std::move(backend));
+  profile = profiling.get();
+  return profiling;
+}
+
+Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& signal_received)
+    : request_(request),
+      config_(request.config),
+      log_(log),
+      signal_(signal_received),
+      backend_(open_training_backend(request, profile_)),
+      seed_(config_.train.seed ? *config_.train.seed : std::random_device{}()),
+      compute_(compute_type(config_.precision, *backend_)),
+      dataset_(load_dataset(config_.data, seed_)),
+      fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
+      step_(*backend_, step_options(config_, dataset_, compute_, seed_)),
+      loader_(dataset_.count(), seed_),
+      sampler_(step_.model(), kSampleChunk),
+      images_(*backend_, {dataset_.count(), dataset_.height, dataset_.width, dataset_.channels},
+              DType::U8),
+      labels_(*backend_, {dataset_.count()}, DType::I32),
+      sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
+      sample_schedule_(config_.output.sample_every, config_.output.sample_at),
+      save_schedule_(config_.output.save_every) {
+  backend_->upload(images_.view(), dataset_.images.data());
+  backend_->upload(labels_.view(), dataset_.labels.data());
+  step_.model().initialize(seed_);
+}
+
+void Trainer::log_start() {
+  log_.info("device: {}", backend_->description());
+  if (config_.train.device == "auto") log_.info("device: {}", why_not_cuda());
+  log_.info("data: {}; {} images {}x{}x{}", dataset_.description, dataset_.count(), dataset_.height,
+            dataset_.width, dataset_.channels);
+  log_.info("data: {}", class_table(dataset_));
+  log_.info("model: {}", model_text(step_));
+  log_.info("precision: {}", precision_text(config_.precision, compute_, *backend_));
+  log_.info("memory: {}", memory_text(step_.memory(), dataset_));
+  log_.info("seed: {}", seed_);
+}
+
+RunEnd Trainer::run() {
+  log_start();
+  if (request_.dry_run) {
+    dry_run();
+    return RunEnd::Done;
+  }
+  open_output();
+  dataset_.images = {};  // the device has them
+  startup_seconds_ = seconds_since(start_);
+  train();
+  finish();
+  return signal_ == 0 ? RunEnd::Done : static_cast<RunEnd>(128 + signal_);
+}
+
+void Trainer::open_output() {
+  if (request_.resume) {
+    const ResumePoint point = find_resume_point(*request_.resume, config_, log_);
+    resume(point);
+    return;
+  }
+  output_ = std::make_unique<Output>(RunDirectory::create(config_.output.dir, config_), 0);
+  const RunDirectory& directory = output_->directory;
+  log_.open_file(directory.log_file());
+  Config effective = config_;
+  effective.train.seed = seed_;
+  write_file_atomically(directory.config_file(), dump_config(effective));
+  log_.info("run directory: {}", directory.path());
+  write_png(directory.reals_file(), reals_grid(dataset_, config_.output.rows));
+  sample(directory.fakes_init_file());
+}
+
+void Trainer::resume(const ResumePoint& point) {
+  load_state(point.checkpoint, step_, loader_, progress_, dataset_.class_names, fingerprint_);
+  seed_ = step_.read_random_state().seed;
+  sample_z_ = sample_latents(seed_, config_.output.rows, config_.model.latent_dim);
+  output_ = std::make_unique<Output>(RunDirectory::open(point.run_directory), progress_.step);
+  const RunDirectory& directory = output_->directory;
+  log_.open_file(directory.log_file());
+  Config effective = config_;
+  effective.train.seed = seed_;
+  write_file_atomically(directory.config_file(), dump_config(effective));
+  sample_schedule_.skip_to(progress_.elapsed_seconds);
+  save_schedule_.skip_to(progress_.elapsed_seconds);
+  saved_step_ = progress_.step;
+  images_seen_ = static_cast<std::int64_t>(loader_.position().epoch) * dataset_.count() +
+                 loader_.position().index;
+  log_.info("run directory: {}", directory.path());
+  log_.info("resumed from {} at step {}, {} of training", point.checkpoint.source(), progress_.step,
+            duration_text(progress_.elapsed_seconds));
+}
+
+// One step, one grid and one save in memory: what could fail later fails now.
+void Trainer::dry_run() {
+  const std::string config_yaml = dump_config(config_);
+  RunDirectory::check_can_create(config_.output.dir);
+  const StepRecord record = run_step();
+  check_finite(record);
+  std::vector<std::int32_t> classes(static_cast<std::size_t>(step_.options().shape.classes));
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i);
+  sampler_.generate_grid(sample_z_, classes);
+  const Checkpoint checkpoint = save_state(step_, loader_.position(), progress_, config_yaml,
+                                           dataset_.class_names, fingerprint_);
+  log_.info("plan: {:.2f} GFLOP a step, checkpoints of {}", step_.step_flops() * 1e-9,
+            bytes_text(checkpoint.byte_size()));
+  log_.info("dry run: one step, one grid and one checkpoint done in memory; nothing was written");
+}
+
+void Trainer::train() {
+  while (!time_is_up() && signal_ == 0) {
+    const StepRecord record = run_step();
+    output_->timing.add(record);
+    report(record);
+    check_finite(record);
+    if (sample_schedule_.due(progress_.elapsed_seconds)) {
+      sample(output_->directory.fakes_file(progress_.step, progress_.elapsed_seconds));
+    }
+    if (save_schedule_.due(progress_.elapsed_seconds)) save();
+  }
+}
+
+StepRecord Trainer::run_step() {
+  const Clock::time_point start = Clock::now();
+  std::vector<std::int32_t> indices(static_cast<std::size_t>(config_.train.batch));
+  loader_.next(indices);
+  step_.load_batch(images_.view(), labels_.view(), indices);
+  step_.draw_latents();
+  step_.discriminator_half();
+  step_.generator_half();
+  const StepMetrics metrics = step_.read_metrics();
+  const double seconds = seconds_since(start);
+
+  ++progress_.step;
+  progress_.elapsed_seconds += seconds;
+  images_seen_ += config_.train.batch;
+  StepRecord record{.step = progress_.step,
+                    .images = images_seen_,
+                    .elapsed_seconds = progress_.elapsed_seconds,
+                    .batch_ms = 1e3 * seconds,
+                    .images_per_second = static_cast<double>(config_.train.batch) / seconds,
+                    .d_loss = metrics.d(),
+                    .g_loss = metrics.g,
+                    .q_loss = metrics.q(),
+                    .accuracy_real = metrics.accuracy_real,
+                    .accuracy_fake = metrics.accuracy_fake};
+  for (std::size_t i = 0; i < step_.optimizers().size(); ++i) {
+    const OptimizerState state = step_.optimizers()[i]->read_state();
+    record.loss_scale[i] = state.loss_scale;
+    record.skipped[i] = state.skipped;
+  }
+  batch_ms_.push_back(record.batch_ms);
+  return record;
+}
+
+void Trainer::check_finite(const StepRecord& record) const {
+  for (const auto& optimizer : step_.optimizers()) {
+    const OptimizerState state = optimizer->read_state();
+    if (state.consecutive_skips <= config_.precision.max_consecutive_skips) continue;
+    std::string kept = "no checkpoint was written yet";
+    if (output_ && !output_->directory.checkpoints().empty()) {
+      kept = "the last good checkpoint is " + output_->directory.checkpoints().front();
+    }
+    fail(ErrorKind::NonFinite,
+         "training went non-finite: at step {} the gradients of optimizer {} were Inf or NaN in "
+         "{} steps one after the other (loss scale {}); {}; try a lower learning rate or "
+         "--precision fp32",
+         record.step, optimizer->name(), state.consecutive_skips, state.loss_scale, kept);
+  }
+}
+
+bool Trainer::time_is_up() const {
+  const TrainConfig& train = config_.train;
+  return (train.steps > 0 && progress_.step >= train.steps) ||
+         (train.minutes > 0 && progress_.elapsed_seconds >= 60 * train.minutes);
+}
+
+// The live line on a terminal, plain lines and stats.jsonl at intervals.
+void Trainer::report(const StepRecord& record) {
+  interval_.push_back(record);
+  const double now = seconds_since(start_);
+  if (log_.is_live() && now - last_live_ >= kLiveIntervalSeconds) {
+    last_live_ = now;
+    log_.progress(progress_line(record, config_.train));
+  }
+  if (now - last_stats_ >= kStatsIntervalSeconds || time_is_up()) {
+    last_stats_ = now;
+    if (!log_.is_live() || time_is_up()) log_.info("{}", progress_line(record, config_.train));
+    flush_interval();
+  }
+}
+
+void Trainer::flush_interval() {
+  if (!interval_.empty()) output_->stats.add(interval_);
+  interval_.clear();
+}
+
+void Trainer::sample(const std::string& path) {
+  const Stopwatch watch(sampling_seconds_);
+  std::vector<std::int32_t> classes(static_cast<std::size_t>(step_.options().shape.classes));
+  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i);
+  const std::vector<std::uint8_t> pixels = sampler_.generate_grid(sample_z_, classes);
+  write_png(path, make_grid(pixels, config_.output.rows, step_.options().shape.classes,
+                            dataset_.height, dataset_.width, dataset_.channels));
+  sampled_step_ = progress_.step;
+  last_grid_ = path;
+  log_.info("samples: {}", path);
+}
+
+void Trainer::save() {
+  const Stopwatch watch(saving_seconds_);
+  const std::string path = output_->directory.checkpoint_file(progress_.step);
+  Config effective = config_;
+  effective.train.seed = seed_;
+  save_state(step_, loader_.position(), progress_, dump_config(effective), dataset_.class_names,
+             fingerprint_)
+      .save(path);
+  output_->directory.prune_checkpoints(config_.output.keep);
+  saved_step_ = progress_.step;
+  log_.info("checkpoint: {}", path);
+}
+
+void Trainer::finish() {
+  const RunDirectory& directory = output_->directory;
+  flush_interval();
+  if (saved_step_ != progress_.step) save();
+  if (sampled_step_ != progress_.step) {
+    sample(directory.fakes_file(progress_.step, progress_.elapsed_seconds));
+  }
+  const bool out_of_steps = config_.train.steps > 0 && progress_.step >= config_.train.steps;
+  RunSummary summary;
+  summary.steps = progress_.step;
+  summary.images = images_seen_;
+  summary.seconds = progress_.elapsed_seconds;
+  summary.sampling_seconds = sampling_seconds_;
+  summary.saving_seconds = saving_seconds_;
+  summary.startup_seconds = startup_seconds_;
+  summary.median_batch_ms = quantile(batch_ms_, 0.5);
+  summary.p10_batch_ms = quantile(batch_ms_, 0.1);
+  summary.p90_batch_ms = quantile(batch_ms_, 0.9);
+  if (summary.median_batch_ms > 0) {
+    summary.images_per_second =
+        1e3 * static_cast<double>(config_.train.batch) / summary.median_batch_ms;
+  }
+  for (std::size_t i = 0; i < step_.optimizers().size(); ++i) {
+    summary.skipped[i] = step_.optimizers()[i]->read_state().skipped;
+  }
+  summary.peak_memory_mib = peak_memory_mib();
+  summary.device = backend_->name();
+  summary.precision = config_.precision.mode == PrecisionMode::Mixed ? "mixed" : "fp32";
+  summary.half = compute_ == DType::F32 ? "" : std::string(name_of(compute_));
+  summary.ended = signal_ == SIGINT    ? "SIGINT"
+                  : signal_ == SIGTERM ? "SIGTERM"
+                  : out_of_steps       ? "steps"
+                                       : "minutes";
+  summary.seed = seed_;
+  write_summary(directory.summary_file(), summary);
+  if (profile_ != nullptr) log_.info("{}", profile_->report());
+  log_.info(
+      "done: {} steps, {} of training ({}), median {:.1f} ms a step, {:.1f} images/s, {:.1f} "
+      "GFLOP/s",
+      summary.steps, duration_text(summary.seconds), summary.ended, summary.median_batch_ms,
+      summary.images_per_second,
+      summary.median_batch_ms > 0 ? step_.step_flops() / summary.median_batch_ms * 1e-6 : 0.0);
+  log_.info("run directory: {}", directory.path());
+  log_.info("newest grid: {}", last_grid_);
+}
+
+}  // namespace
+
+RunEnd run_training(const TrainRequest& request, Log& log,
+                    const std::atomic<int>& signal_received) {
+  return Trainer(request, log, signal_received).run();
+}
+
+}  // namespace acgan

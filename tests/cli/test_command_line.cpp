@@ -1,0 +1,205 @@
+#include <catch2/catch.hpp>
+
+#include "base/check.h"
+#include "cli/command_line.h"
+
+namespace acgan::test {
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+TrainCommand train(const Arguments& arguments) {
+  return std::get<TrainCommand>(parse_command_line(arguments));
+}
+SampleCommand sample(const Arguments& arguments) {
+  return std::get<SampleCommand>(parse_command_line(arguments));
+}
+std::string printed(const Arguments& arguments) {
+  return std::get<PrintCommand>(parse_command_line(arguments)).text;
+}
+
+std::string refusal(const Arguments& arguments) {
+  try {
+    parse_command_line(arguments);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::Usage);
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every option of train becomes its key") {
+  const TrainCommand command = train({"-c",
+                                      "a.yaml",
+                                      "--precision",
+                                      "mixed",
+                                      "--half",
+                                      "bf16",
+                                      "--device",
+                                      "cuda:1",
+                                      "--data",
+                                      "my: data",
+                                      "--batch",
+                                      "16",
+                                      "--steps",
+                                      "-5",
+                                      "--minutes",
+                                      "90s",
+                                      "--sample-at",
+                                      "1,90s",
+                                      "--sample-every",
+                                      "2",
+                                      "--save-every=3",
+                                      "--keep",
+                                      "4",
+                                      "--outdir",
+                                      "it's \"x\"",
+                                      "--seed",
+                                      "random",
+                                      "--threads",
+                                      "2",
+                                      "--objective",
+                                      "joint"});
+  const std::vector<std::pair<std::string, std::string>> expected{
+      {"--precision", "precision.mode=mixed"},
+      {"--half", "precision.half=bf16"},
+      {"--device", "train.device=\"cuda:1\""},
+      {"--data", "data.path=\"my: data\""},
+      {"--batch", "train.batch=16"},
+      {"--steps", "train.steps=-5"},
+      {"--minutes", "train.minutes=90s"},
+      {"--sample-at", "output.sample_at=[1,90s]"},
+      {"--sample-every", "output.sample_every=2"},
+      {"--save-every", "output.save_every=3"},
+      {"--keep", "output.keep=4"},
+      {"--outdir", "output.dir=\"it's \\\"x\\\"\""},
+      {"--seed", "train.seed=random"},
+      {"--threads", "train.threads=2"},
+      {"--objective", "train.objective=joint"},
+  };
+  REQUIRE(command.overrides.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(command.overrides[i].source == expected[i].first);
+    CHECK(command.overrides[i].key + "=" + command.overrides[i].value == expected[i].second);
+  }
+  CHECK(command.config_path == "a.yaml");
+  CHECK_FALSE(command.resume.has_value());
+  CHECK_FALSE(command.dry_run);
+  CHECK_FALSE(command.profile);
+  CHECK(command.verbosity == Verbosity::Normal);
+}
+
+TEST_CASE("--set takes any key, after the other options and in order") {
+  const TrainCommand command =
+      train({"train", "--set", "train.batch=2", "--config=a.yaml", "--set=data.classes=[a, b]",
+             "--batch", "3", "--batch", "4", "--set", "x=a=b", "--set", "y="});
+  REQUIRE(command.overrides.size() == 5);
+  CHECK(command.overrides[0].value == "4");  // the last of a repeated option
+  CHECK(command.overrides[1].source == "--set train.batch");
+  CHECK(command.overrides[1].value == "2");
+  CHECK(command.overrides[2].key == "data.classes");
+  CHECK(command.overrides[2].value == "[a, b]");
+  CHECK(command.overrides[3].value == "a=b");
+  CHECK(command.overrides[4].value == "");
+}
+
+TEST_CASE("train's flags") {
+  const TrainCommand command = train({"-c", "a", "-n", "-q", "--profile", "--resume", "latest"});
+  CHECK(command.dry_run);
+  CHECK(command.profile);
+  CHECK(command.verbosity == Verbosity::Quiet);
+  CHECK(command.resume == "latest");
+  CHECK(train({"-c", "a", "--verbose"}).verbosity == Verbosity::Verbose);
+  CHECK_FALSE(train({"--resume", "runs/x"}).config_path.has_value());
+}
+
+TEST_CASE("sample's options") {
+  const SampleCommand defaults = sample({"sample", "--checkpoint", "c"});
+  CHECK(defaults.checkpoint == "c");
+  CHECK(defaults.classes.empty());
+  CHECK(defaults.seed == 1);
+  CHECK(defaults.rows == 10);
+  CHECK(defaults.out == "samples.png");
+  CHECK(defaults.device == "auto");
+  CHECK(sample({"sample", "--checkpoint", "c", "--singles"}).out == "samples");
+  const SampleCommand command = sample({"sample", "--checkpoint", "c", "--classes", "cat,dog",
+                                        "--seed", "18446744073709551615", "--rows", "3", "--out",
+                                        "x.npy", "--device", "cuda:2", "--threads", "1"});
+  CHECK(command.classes == Arguments{"cat", "dog"});
+  CHECK(command.seed == 18446744073709551615u);
+  CHECK(command.rows == 3);
+  CHECK(command.out == "x.npy");
+  CHECK(command.device == "cuda:2");
+  CHECK(command.threads == 1);
+  CHECK(sample({"sample", "--checkpoint", "c", "--classes", "all"}).classes.empty());
+}
+
+TEST_CASE("every command has a help that names its options") {
+  CHECK_THAT(printed({"--version"}), Catch::StartsWith("acgan-train ") && Catch::EndsWith("\n"));
+  for (const Arguments& arguments :
+       {Arguments{"--help"}, Arguments{"-h"}, Arguments{"train", "--help"},
+        Arguments{"sample", "--help"}, Arguments{"devices", "-h"}}) {
+    const std::string help = printed(arguments);
+    CHECK_THAT(help, Catch::Contains("Usage: acgan-train"));
+    CHECK_THAT(help, !Catch::Contains("bench") && !Catch::Contains("evaluate"));
+  }
+  const std::string help = printed({"train", "--help"});
+  for (const char* part :
+       {"--precision MODE", "one of fp32, mixed;", "--sample-at", "-n,--dry-run",
+        "an integer from 2 to 65536; default 64", "--set KEY=VALUE", "-c,--config FILE",
+        "precision.growth_interval", "optimizer.learning_rate.q", "--objective"}) {
+    CHECK_THAT(help, Catch::Contains(part));
+  }
+  CHECK_THAT(printed({"-c", "missing.yaml", "--help"}), Catch::Contains("--precision MODE"));
+}
+
+TEST_CASE("usage errors say what is wrong and where help is") {
+  struct Case {
+    Arguments arguments;
+    std::string message;
+  };
+  const std::string train_help = "; see acgan-train train --help";
+  const std::string sample_help = "; see acgan-train sample --help";
+  const Case cases[] = {
+      {{}, "expected a command or -c CONFIG.yaml; see acgan-train --help"},
+      {{"bench", "-c", "a"},
+       "unknown command 'bench', expected train, sample or devices; see acgan-train --help"},
+      {{"evaluate"},
+       "unknown command 'evaluate', expected train, sample or devices; see acgan-train --help"},
+      {{""}, "unknown command '', expected train, sample or devices; see acgan-train --help"},
+      {{"train"}, "expected a config (-c FILE.yaml), found none" + train_help},
+      {{"-n"}, "expected a config (-c FILE.yaml), found none" + train_help},
+      {{"--resume", "latest"}, "expected a config (-c FILE.yaml), found none" + train_help},
+      {{"-c", "a", "--bacth", "3"},
+       "unknown option '--bacth', did you mean '--batch'?" + train_help},
+      {{"-c", "a", "--bacth=3"}, "unknown option '--bacth', did you mean '--batch'?" + train_help},
+      {{"train", "a.yaml"}, "unexpected argument 'a.yaml'" + train_help},
+      {{"-c", "a", "--set", "x=1", "y=2"}, "unexpected argument 'y=2'" + train_help},
+      {{"-c", "a", "--set", "train.batch"},
+       "--set: expected KEY=VALUE, found 'train.batch'" + train_help},
+      {{"-c", "a", "--set", "=3"}, "--set: expected KEY=VALUE, found '=3'" + train_help},
+      {{"-c", "a", "-q", "-v"}, "--quiet and --verbose exclude each other" + train_help},
+      {{"sample"}, "expected --checkpoint PATH, found none" + sample_help},
+      {{"sample", "--checkpoint", "c", "--rows", "0"},
+       "--rows must be an integer from 1 to 10000, found '0'" + sample_help},
+      {{"sample", "--checkpoint", "c", "--seed", "-1"},
+       "--seed must be an integer from 0 to 18446744073709551615, found '-1'" + sample_help},
+      {{"sample", "--checkpoint", "c", "--threads", "two"},
+       "--threads must be an integer from 0 to 4096, found 'two'" + sample_help},
+      {{"sample", "--checkpoint", "c", "--device", "gpu"},
+       "--device must be auto, cpu, cuda, cuda:N, or one CPU backend: onednn, packed, host, found "
+       "'gpu'" +
+           sample_help},
+      {{"sample", "--checkpoint", "c", "--out", ""},
+       "--out must name a file or a folder, found nothing" + sample_help},
+      {{"devices", "--all"},
+       "unknown option '--all', did you mean '--help'?; see acgan-train devices --help"},
+  };
+  for (const Case& bad : cases) CHECK(refusal(bad.arguments) == bad.message);
+  CHECK_THAT(refusal({"-c"}), Catch::Contains("--config") && Catch::EndsWith(train_help));
+}
+
+}  // namespace acgan::test

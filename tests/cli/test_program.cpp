@@ -1,0 +1,237 @@
+#include <signal.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <thread>
+
+#include "cli/program.h"
+#include "support/temporary_folder.h"
+
+namespace acgan::test {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A model so small that a step takes a millisecond. On stdout a run's end is its last line.
+const char* const kTinyConfig = R"(
+data: {kind: doodles, image_size: 8, doodles_per_class: 3, classes: []}
+model: {latent_dim: 3, dense_width: 5, conv1_width: 4, conv2_width: 6, classifier_width: 5}
+train: {batch: 4, steps: 3, minutes: 1, seed: 5, device: cpu, threads: 1}
+output: {dir: runs, rows: 2, sample_every: 0}
+)";
+
+// A folder with that config in it as tiny.yaml, where the program runs.
+class TinyRun {
+ public:
+  TinyRun() { write_text(folder_ / "tiny.yaml", kTinyConfig); }
+
+  const TemporaryFolder& folder() const { return folder_; }
+  ProgramResult run(const std::vector<std::string>& arguments) const {
+    return run_program(folder_.path(), arguments);
+  }
+  // The command `train` with tiny.yaml and these options.
+  ProgramResult train(std::vector<std::string> options) const {
+    options.insert(options.begin(), {"-c", "tiny.yaml"});
+    return run(options);
+  }
+  std::string run_path(int number = 0) const {
+    return fmt::format("runs/{:05d}-tiny-fp32-batch4", number);
+  }
+  bool has(const std::string& path) const { return fs::exists(folder_ / path); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// step, images and losses of every row of a timing.csv: what does not depend on the clock.
+std::vector<std::string> losses_in(const std::string& path) {
+  std::vector<std::string> rows;
+  std::istringstream lines(read_text(path));
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) cells.push_back(cell);
+    REQUIRE(cells.size() == 14);
+    rows.push_back(cells[0] + " " + cells[1] + " " + cells[5] + " " + cells[6] + " " + cells[7]);
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("the program prints version, help and devices") {
+  const TemporaryFolder folder;
+  CHECK(run_program(folder.path(), {"--version"}).out == "acgan-train " ACGAN_VERSION "\n");
+  CHECK(run_program(folder.path(), {"--help"}).exit_code == 0);
+  const ProgramResult devices = run_program(folder.path(), {"devices"});
+  CHECK(devices.exit_code == 0);
+  CHECK_THAT(devices.out, Catch::StartsWith("cpu   ") && Catch::Contains("\ncuda  "));
+  CHECK(devices.err.empty());
+}
+
+TEST_CASE("every kind of failure has its exit code and one line on stderr") {
+  const TinyRun tiny;
+  write_text(tiny.folder() / "file", "no folder, no checkpoint");
+  struct Case {
+    int exit_code;
+    std::vector<std::string> arguments;
+    std::string part;
+  };
+  const std::vector<std::string> lethal{"-c",      "tiny.yaml",
+                                        "--steps", "50",
+                                        "--set",   "optimizer.learning_rate=1e30",
+                                        "--set",   "precision.max_consecutive_skips=1"};
+  const Case cases[] = {
+      {2, {"bench"}, "unknown command 'bench'"},
+      {2, {}, "see acgan-train --help"},
+      {2, {"-c", "missing.yaml"}, "missing.yaml: cannot read the config file"},
+      {2, {"-c", "tiny.yaml", "--batch", "1"}, "--batch: train.batch must be"},
+      {2, {"-c", "tiny.yaml", "--set", "train.bacth=4"}, "did you mean 'train.batch'?"},
+      {2, {"-c", "tiny.yaml", "--set", "x\ny=1"}, "unknown key 'x y'"},
+      {3, {"-c", "tiny.yaml", "--set", "data.kind=quickdraw", "--data", "missing"}, "missing"},
+      {3, {"-c", "tiny.yaml", "--batch", "65536"}, "65536"},
+      {4, lethal, "training went non-finite"},
+      {5, {"-c", "tiny.yaml", "--outdir", "file/x"}, "file"},
+      {5, {"-c", "tiny.yaml", "--resume", "file"}, "file"},
+      {5, {"-c", "tiny.yaml", "--resume", "latest", "--outdir", "none"}, "none"},
+      {5, {"--resume", "missing"}, "missing does not exist"},
+      {5, {"sample", "--checkpoint", "file"}, "file"},
+      {5, {"sample", "--checkpoint", "missing"}, "missing"},
+      {6, {"-c", "tiny.yaml", "--device", "cuda"}, "cuda"},
+      {6, {"-c", "tiny.yaml", "--device", "cuda:7"}, "cuda"},
+  };
+  for (const Case& failing : cases) {
+    const ProgramResult result = tiny.run(failing.arguments);
+    CAPTURE(failing.part, result.err);
+    CHECK(result.exit_code == failing.exit_code);
+    const std::string last = result.err.substr(result.err.rfind("acgan-train: error: "));
+    CHECK_THAT(last, Catch::StartsWith("acgan-train: error: ") && Catch::Contains(failing.part));
+    CHECK(last.find('\n') == last.size() - 1);
+  }
+}
+
+TEST_CASE("a run writes its directory, and its config repeats it") {
+  const TinyRun tiny;
+  const ProgramResult first = tiny.train({});
+  REQUIRE(first.exit_code == 0);
+  CHECK(first.err.empty());
+  for (const char* file :
+       {"config.yaml", "log.txt", "timing.csv", "stats.jsonl", "summary.json", "samples/reals.png",
+        "samples/fakes_init.png", "checkpoints/step_000003.safetensors"}) {
+    CAPTURE(file);
+    CHECK(tiny.has(tiny.run_path() + "/" + file));
+  }
+  // The log has what the terminal showed before there was a run directory.
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/log.txt")),
+             Catch::Contains("] device: ") && Catch::Contains("] seed: 5"));
+
+  REQUIRE(tiny.run({"train", "-c", tiny.run_path() + "/config.yaml", "-q"}).out.empty());
+  const auto rows = losses_in(tiny.folder() / (tiny.run_path(0) + "/timing.csv"));
+  CHECK(rows.size() == 4);
+  CHECK(rows == losses_in(tiny.folder() / (tiny.run_path(1) + "/timing.csv")));
+}
+
+TEST_CASE("a run with a drawn seed can be repeated from its config") {
+  const TinyRun tiny;
+  REQUIRE(tiny.train({"--seed", "random"}).exit_code == 0);
+  REQUIRE(tiny.run({"-c", tiny.run_path() + "/config.yaml"}).exit_code == 0);
+  CHECK(losses_in(tiny.folder() / (tiny.run_path(0) + "/timing.csv")) ==
+        losses_in(tiny.folder() / (tiny.run_path(1) + "/timing.csv")));
+}
+
+TEST_CASE("a run is resumed by outdir, directory or checkpoint") {
+  const TinyRun tiny;
+  REQUIRE(tiny.train({}).exit_code == 0);
+  REQUIRE(tiny.train({"--resume", "latest", "--steps", "5"}).exit_code == 0);
+  CHECK(tiny.has(tiny.run_path() + "/checkpoints/step_000005.safetensors"));
+  REQUIRE(tiny.run({"--resume", tiny.run_path(), "--steps", "6"}).exit_code == 0);
+  const std::string newest = tiny.run_path() + "/checkpoints/step_000006.safetensors";
+  REQUIRE(tiny.run({"--resume", newest, "--steps", "7"}).exit_code == 0);
+  CHECK(losses_in(tiny.folder() / (tiny.run_path() + "/timing.csv")).size() == 8);
+  CHECK_FALSE(tiny.has(tiny.run_path(1)));
+
+  fs::remove(tiny.folder() / (tiny.run_path() + "/config.yaml"));
+  const ProgramResult without = tiny.run({"--resume", tiny.run_path()});
+  CHECK(without.exit_code == 2);
+  CHECK_THAT(without.err, Catch::Contains("name the config with -c"));
+}
+
+TEST_CASE("a dry run writes nothing") {
+  const TinyRun tiny;
+  const ProgramResult result = tiny.train({"--dry-run"});
+  CHECK(result.exit_code == 0);
+  CHECK_FALSE(tiny.has("runs"));
+  CHECK_THAT(result.out, Catch::Contains("plan"));
+}
+
+TEST_CASE("sample writes a grid, raw images or single files") {
+  const TinyRun tiny;
+  REQUIRE(tiny.train({}).exit_code == 0);
+  const auto sample = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"sample", "--checkpoint", tiny.run_path(), "--rows", "3"});
+    const ProgramResult result = tiny.run(options);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    return result;
+  };
+  const std::string png = "\x89PNG";
+  sample({"--classes", "house,fish"});
+  CHECK_THAT(read_text(tiny.folder() / "samples.png"), Catch::StartsWith(png));
+  sample({"--classes", "house,fish", "--out", "new/dir/x.npy"});
+  const std::string npy = read_text(tiny.folder() / "new/dir/x.npy");
+  CHECK_THAT(npy, Catch::Contains("(6, 8, 8, 1)"));
+  sample({"--classes", "house,fish", "--out", "y.npy"});
+  CHECK(read_text(tiny.folder() / "y.npy") == npy);
+  sample({"--classes", "house,fish", "--out", "z.npy", "--seed", "2"});
+  CHECK(read_text(tiny.folder() / "z.npy") != npy);
+  sample({"--classes", "all", "--out", "folder"});
+  CHECK(tiny.has("folder/samples.png"));
+  sample({"--classes", "fish", "--singles", "--out", "singles"});
+  const auto count = std::distance(fs::directory_iterator(tiny.folder() / "singles"), {});
+  CHECK(count == 3);
+
+  const auto refusal = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"sample", "--checkpoint", tiny.run_path()});
+    const ProgramResult result = tiny.run(options);
+    CHECK(result.exit_code == 2);
+    return result.err;
+  };
+  CHECK_THAT(refusal({"--classes", "fihs"}), Catch::Contains("did you mean 'fish'?"));
+  CHECK_THAT(refusal({"--classes", "fish,"}), Catch::Contains("unknown class ''"));
+  CHECK_THAT(refusal({"--out", "x.jpg"}), Catch::Contains(".png or .npy"));
+  CHECK_THAT(refusal({"--singles", "--out", "x.png"}), Catch::Contains("a folder for --singles"));
+}
+
+TEST_CASE("the first signal saves and ends the run, with the signal's exit code") {
+  const auto [number, exit_code] = GENERATE(std::pair(SIGINT, 130), std::pair(SIGTERM, 143));
+  const TinyRun tiny;
+  Program program(tiny.folder().path(),
+                  {"-c", "tiny.yaml", "--steps", "1000000000", "--save-every", "0"});
+  REQUIRE(program.wait_for("fakes_init.png"));
+  program.signal(number);
+  const ProgramResult result = program.finish();
+  CHECK(result.exit_code == exit_code);
+  CHECK_THAT(result.out, Catch::Contains("checkpoints/step_"));
+  CHECK(tiny.has(tiny.run_path() + "/summary.json"));
+  CHECK(
+      tiny.train({"--resume", "latest", "--steps", "1000000000", "--minutes", "0.001"}).exit_code ==
+      0);
+}
+
+TEST_CASE("a second signal ends the run at once") {
+  const TinyRun tiny;
+  // Plain loops over a wide model: a step takes far longer than this test.
+  Program program(
+      tiny.folder().path(),
+      {"-c", "tiny.yaml", "--device", "host", "--batch", "64", "--set", "data.image_size=64",
+       "--set", "data.doodles_per_class=20", "--set", "model.conv1_width=64", "--set",
+       "model.conv2_width=128", "--set", "output.rows=1"});
+  REQUIRE(program.wait_for("fakes_init.png"));
+  program.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  program.signal(SIGTERM);
+  CHECK(program.finish().exit_code == 143);
+}
+
+}  // namespace acgan::test

@@ -1,0 +1,189 @@
+#include <catch2/catch.hpp>
+
+#include "config/config_file.h"
+#include "config/config_keys.h"
+
+namespace acgan::test {
+
+TEST_CASE("keys that are not given have the defaults of config.h") {
+  const Config config = ConfigFile("train:\n  batch: 3\n").load();
+  CHECK(config.train.batch == 3);
+  CHECK(config.train.minutes == 7);
+  CHECK(config.train.seed == 1u);
+  CHECK(config.data.kind == DataKind::Doodles);
+  CHECK(config.data.image_size == 28);
+  CHECK_FALSE(config.precision.loss_scale.has_value());
+  CHECK(config.name == "some");
+}
+
+TEST_CASE("all forms of values are read") {
+  const Config config = ConfigFile(R"(
+data: {kind: folder, path: "my # data", classes: [cat, 'null', "7"], channels: 3, image_size: 64}
+precision: {mode: mixed, half: bf16, loss_scale: 128, growth_factor: 1.5}
+optimizer:
+  learning_rate: {d: 1e-3, q: .5}
+  beta1: 0
+train:
+  steps: +12
+  minutes: 90s
+  seed: 18446744073709551615
+  device: cuda:1
+  objective: joint
+output:
+  sample_every: "1.5h"
+  sample_at:
+    - 30s
+    - 2
+)")
+                            .load();
+  CHECK(config.data.kind == DataKind::Folder);
+  CHECK(config.data.path == "my # data");
+  CHECK(config.data.classes == std::vector<std::string>{"cat", "null", "7"});
+  CHECK(config.data.channels == 3);
+  CHECK(config.precision.mode == PrecisionMode::Mixed);
+  CHECK(config.precision.half == HalfType::Bf16);
+  CHECK(config.precision.loss_scale == 128.0);
+  CHECK(config.precision.growth_factor == 1.5);
+  CHECK(config.optimizer.learning_rate.d == 1e-3);
+  CHECK(config.optimizer.learning_rate.g == 2e-4);
+  CHECK(config.optimizer.learning_rate.q == 0.5);
+  CHECK(config.optimizer.beta1 == 0);
+  CHECK(config.train.steps == 12);
+  CHECK(config.train.minutes == 1.5);
+  CHECK(config.train.seed == 18446744073709551615u);
+  CHECK(config.train.device == "cuda:1");
+  CHECK(config.train.objective == Objective::Joint);
+  CHECK(config.output.sample_every == 90);
+  CHECK(config.output.sample_at == std::vector<double>{0.5, 2});
+}
+
+TEST_CASE("one learning rate stands for all three") {
+  const Config config = ConfigFile("optimizer: {learning_rate: 0.25}").load();
+  CHECK(config.optimizer.learning_rate.d == 0.25);
+  CHECK(config.optimizer.learning_rate.g == 0.25);
+  CHECK(config.optimizer.learning_rate.q == 0.25);
+}
+
+TEST_CASE("options come over the file, later ones over earlier ones") {
+  const ConfigFile file("train: {batch: 8, seed: 2}\noutput: {sample_at: [9]}\n");
+  const Config config = file.load({{"--batch", "train.batch", "16"},
+                                   {"--seed", "train.seed", "random"},
+                                   {"--outdir", "output.dir", "\"a: b\""},
+                                   {"--sample-at", "output.sample_at", "[90s,3]"},
+                                   {"--set train.batch", "train.batch", "32"},
+                                   {"--set optimizer", "optimizer", "{learning_rate: {g: 0.5}}"},
+                                   {"--set x", "precision.loss_scale", "dynamic"}});
+  CHECK(config.train.batch == 32);
+  CHECK_FALSE(config.train.seed.has_value());
+  CHECK(config.output.dir == "a: b");
+  CHECK(config.output.sample_at == std::vector<double>{1.5, 3});
+  CHECK(config.optimizer.learning_rate.g == 0.5);
+  CHECK(config.optimizer.learning_rate.d == 2e-4);
+}
+
+TEST_CASE("CIFAR-10 has its own default image size") {
+  const ConfigFile file("data: {kind: cifar10, path: p}");
+  CHECK(file.load().data.image_size == 32);
+  CHECK(file.load({{"--set", "data.image_size", "32"}}).data.image_size == 32);
+  CHECK(file.load({{"--set", "data.channels", "3"}}).data.channels == 3);
+}
+
+TEST_CASE("times are minutes or have a unit") {
+  CHECK(parse_minutes("7", "x") == 7);
+  CHECK(parse_minutes("0", "x") == 0);
+  CHECK(parse_minutes("90s", "x") == 1.5);
+  CHECK(parse_minutes("7m", "x") == 7);
+  CHECK(parse_minutes("1.5h", "x") == 90);
+  CHECK(parse_minutes("1e7", "x") == 1e7);
+  for (const char* wrong : {"", "s", "7 m", " 7", "7d", "7ms", "-1", "-0.1s", "nan", "inf", "infs",
+                            "1e8", "1e6h", "0x10", "1,5", "7mm", "1e999"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH(parse_minutes(wrong, "--x"),
+                      "--x: expected minutes from 0 to 1e7, or with a unit (90s, 7m, 1.5h), "
+                      "found '" +
+                          std::string(wrong) + "'");
+  }
+}
+
+TEST_CASE("a run is called like its config") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "00012-my-set.v2-mixed-batch64");
+  std::filesystem::create_directories(folder / "0001-x-fp32-batch64");
+  const auto name_of = [&](const std::string& file) {
+    write_text(folder / file, "train: {batch: 4}");
+    return load_config(folder / file, {}).name;
+  };
+  CHECK(name_of("a.b.yaml") == "a.b");
+  CHECK(name_of("config.yaml") == "config");
+  CHECK(name_of("00012-my-set.v2-mixed-batch64/config.yaml") == "my-set.v2");
+  CHECK(name_of("00012-my-set.v2-mixed-batch64/other.yaml") == "other");
+  CHECK(name_of("0001-x-fp32-batch64/config.yaml") == "config");
+}
+
+// ---- dump
+
+namespace {
+
+// Every key differs from its default.
+const char* const kNothingDefault = R"(
+data:
+  kind: folder
+  path: "a\"b\\c: # é\n"
+  classes: [yes, 'it''s', "two words"]
+  limit_per_class: 11
+  image_size: 36
+  channels: 1
+  doodles_per_class: 12
+model: {latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, classifier_width: 17}
+precision:
+  mode: mixed
+  half: fp16
+  loss_scale: 0.1
+  init_scale: 3.3
+  growth_factor: 1.7
+  backoff_factor: 0.3
+  growth_interval: 18
+  min_scale: 0.7
+  max_scale: 1.0e+20
+  max_consecutive_skips: 19
+optimizer: {learning_rate: {d: 0.00012345678901234567, g: 3.0e-4, q: 5.0e-4}, beta1: 0.4,
+            beta2: 0.9, epsilon: 1.0e-7}
+train: {batch: 21, steps: 22, minutes: 100s, seed: 23, device: "cuda:3", threads: 2,
+        objective: joint}
+output: {dir: "out put", sample_every: 0.1, sample_at: [1s, 2.5], save_every: 3s, keep: 4, rows: 5}
+)";
+
+}  // namespace
+
+TEST_CASE("what dump writes reads back equal") {
+  const Config first = ConfigFile(kNothingDefault).load();
+  const std::string yaml = dump_config(first);
+  const std::string defaults = dump_config(Config{});
+  const Config second = ConfigFile(yaml).load();
+  CHECK(dump_config(second) == yaml);
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.get) continue;
+    CAPTURE(key.path);
+    CHECK(key.get(second) == key.get(first));
+    CHECK(key.get(first) != key.get(Config{}));  // else the line above shows nothing
+    CHECK_THAT(yaml, Catch::Contains(key.leaf() + ": " + key.get(first)));
+    CHECK_THAT(defaults, Catch::Contains(key.leaf() + ": " + key.get(Config{})));
+  }
+  // Key by key text could hide a lost digit; these are compared as numbers.
+  CHECK(second.data.path == first.data.path);
+  CHECK(second.data.path == "a\"b\\c: # \xc3\xa9\n");
+  CHECK(second.data.classes == first.data.classes);
+  CHECK(second.optimizer.learning_rate.d == first.optimizer.learning_rate.d);
+  CHECK(second.train.minutes == first.train.minutes);
+  CHECK(second.output.sample_at == first.output.sample_at);
+}
+
+TEST_CASE("a drawn seed and a moving loss scale survive dump") {
+  const Config config =
+      ConfigFile("train: {seed: random}\nprecision: {loss_scale: dynamic}").load();
+  const Config again = ConfigFile(dump_config(config)).load();
+  CHECK_FALSE(again.train.seed.has_value());
+  CHECK_FALSE(again.precision.loss_scale.has_value());
+}
+
+}  // namespace acgan::test

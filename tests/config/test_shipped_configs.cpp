@@ -1,0 +1,26 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "config/load_config.h"
+
+namespace acgan::test {
+
+TEST_CASE("the configs that come with the program are valid") {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(ACGAN_CONFIG_DIR)) {
+    CAPTURE(entry.path());
+    const Config config = load_config(entry.path().string(), {});
+    CHECK(config.train.batch == 64);
+    CHECK(config.optimizer.learning_rate.d == 2e-4);
+    CHECK(config.precision.mode == PrecisionMode::Fp32);
+    ++count;
+  }
+  CHECK(count == 3);
+  const Config quickstart = load_config(ACGAN_CONFIG_DIR "/quickstart.yaml", {});
+  CHECK(quickstart.data.kind == DataKind::Doodles);
+  CHECK(quickstart.train.minutes == 2);
+  CHECK(quickstart.output.sample_every == 0.5);
+  CHECK(load_config(ACGAN_CONFIG_DIR "/cifar10.yaml", {}).data.image_size == 32);
+}
+
+}  // namespace acgan::test

@@ -1,0 +1,73 @@
+#include "data/data_files.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+
+namespace acgan::test {
+
+TemporaryFolder::TemporaryFolder() {
+  static std::atomic<int> counter = 0;
+  path_ = std::filesystem::temp_directory_path() /
+          fmt::format("acgan_data_{}_{}", ::getpid(), counter++);
+  std::filesystem::create_directory(path_);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+void TemporaryFolder::write(const std::string& name, const Bytes& bytes) const {
+  write(name, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void TemporaryFolder::write(const std::string& name, std::string_view text) const {
+  std::filesystem::create_directories((path_ / name).parent_path());
+  std::ofstream file(path_ / name, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  REQUIRE(file.good());
+}
+
+void TemporaryFolder::make_folder(const std::string& name) const {
+  std::filesystem::create_directories(path_ / name);
+}
+
+void TemporaryFolder::resize(const std::string& name, std::uint64_t bytes) const {
+  std::filesystem::resize_file(path_ / name, bytes);
+}
+
+Bytes npy(std::string_view header, const Bytes& data, int version) {
+  const std::size_t length_bytes = version == 1 ? 2 : 4;
+  std::string text(header);
+  while ((8 + length_bytes + text.size() + 1) % 64 != 0) text += ' ';
+  text += '\n';
+  Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(version), 0};
+  for (std::size_t i = 0; i < length_bytes; ++i) {
+    bytes.push_back(static_cast<std::uint8_t>(text.size() >> (8 * i)));
+  }
+  bytes.insert(bytes.end(), text.begin(), text.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  return bytes;
+}
+
+std::string npy_dictionary(std::string_view shape) {
+  return fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': {}, }}", shape);
+}
+
+Bytes pattern(std::size_t count, int salt) {
+  Bytes bytes(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<std::uint8_t>((i * 31 + i / 251 + static_cast<std::size_t>(salt) * 97));
+  }
+  return bytes;
+}
+
+Bytes concatenated(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const Bytes& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace acgan::test

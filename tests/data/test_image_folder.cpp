@@ -1,0 +1,334 @@
+#include "data/image_folder.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#define STB_IMAGE_WRITE_STATIC
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#include <stb/stb_image_write.h>
+
+#include "data/data_files.h"
+#include "data/image.h"
+#include "data/jpeg_segments.h"
+#include "support/shared_dir.h"
+
+namespace acgan {
+namespace {
+
+using Catch::Contains;
+using test::Bytes;
+using test::error_of;
+using test::TemporaryFolder;
+
+void append_bytes(void* context, void* data, int size) {
+  auto* bytes = static_cast<Bytes*>(context);
+  const auto* begin = static_cast<const std::uint8_t*>(data);
+  bytes->insert(bytes->end(), begin, begin + size);
+}
+
+struct Picture {
+  int width, height, channels;
+  Bytes pixels;  // [H,W,C]
+};
+
+Bytes png(const Picture& picture) {
+  Bytes bytes;
+  stbi_write_png_to_func(append_bytes, &bytes, picture.width, picture.height, picture.channels,
+                         picture.pixels.data(), 0);
+  return bytes;
+}
+
+Bytes jpeg(const Picture& picture) {
+  Bytes bytes;
+  stbi_write_jpg_to_func(append_bytes, &bytes, picture.width, picture.height, picture.channels,
+                         picture.pixels.data(), 95);
+  return bytes;
+}
+
+Bytes bmp(const Picture& picture) {
+  Bytes bytes;
+  stbi_write_bmp_to_func(append_bytes, &bytes, picture.width, picture.height, picture.channels,
+                         picture.pixels.data());
+  return bytes;
+}
+
+Picture plain(int width, int height, const Bytes& color) {
+  Picture picture{width, height, static_cast<int>(color.size()), {}};
+  for (int i = 0; i < width * height; ++i) {
+    picture.pixels.insert(picture.pixels.end(), color.begin(), color.end());
+  }
+  return picture;
+}
+
+void append_big_endian(std::uint32_t value, Bytes& bytes) {
+  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(value >> shift));
+}
+
+// A PNG header that claims this size, as an image bomb does; check sums are left out.
+Bytes png_header(std::uint32_t width, std::uint32_t height, int depth, int color_type) {
+  Bytes bytes = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+  append_big_endian(width, bytes);
+  append_big_endian(height, bytes);
+  bytes.push_back(static_cast<std::uint8_t>(depth));
+  bytes.push_back(static_cast<std::uint8_t>(color_type));
+  bytes.insert(bytes.end(), {0, 0, 0, 0, 0, 0, 0});
+  return bytes;
+}
+
+// A grey 16-bit PNG of one row, stored without compression.
+Bytes png_16_bit(const std::vector<std::uint16_t>& values) {
+  Bytes bytes = png_header(static_cast<std::uint32_t>(values.size()), 1, 16, 0);
+  Bytes row = {0};  // no filter
+  for (const std::uint16_t value : values) {
+    row.push_back(static_cast<std::uint8_t>(value >> 8));
+    row.push_back(static_cast<std::uint8_t>(value));
+  }
+  const auto length = static_cast<std::uint8_t>(row.size());
+  const Bytes stored = {0x78, 0x01, 0x01, length, 0, static_cast<std::uint8_t>(~length), 0xFF};
+  append_big_endian(static_cast<std::uint32_t>(stored.size() + row.size() + 4), bytes);
+  bytes.insert(bytes.end(), {'I', 'D', 'A', 'T'});
+  bytes.insert(bytes.end(), stored.begin(), stored.end());
+  bytes.insert(bytes.end(), row.begin(), row.end());
+  bytes.insert(bytes.end(), 8, 0);  // check sums
+  bytes.insert(bytes.end(), {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0, 0, 0, 0});
+  return bytes;
+}
+
+DataConfig config_of(const std::string& path, std::int64_t image_size = 8) {
+  DataConfig config;
+  config.kind = DataKind::Folder;
+  config.path = path;
+  config.image_size = image_size;
+  return config;
+}
+
+std::string error_at(const DataConfig& config) {
+  return error_of(ErrorKind::Data, [&] { load_image_folder(config); });
+}
+
+std::string error_with(const Bytes& bytes, const std::string& name) {
+  TemporaryFolder folder;
+  folder.write("cats/" + name, bytes);
+  return error_at(config_of(folder.path()));
+}
+
+}  // namespace
+
+TEST_CASE("each folder is a class and each image in it an example") {
+  TemporaryFolder folder;
+  folder.write("dogs/b.bmp", bmp(plain(9, 12, {10, 20, 30})));
+  folder.write("dogs/a.PNG", png(plain(8, 8, {1, 2, 3})));
+  folder.write("big cats/x.jpeg", jpeg(plain(40, 30, {200, 200, 200})));
+  folder.write("big cats/png in disguise.jpg", png(plain(5, 5, {7})));
+  folder.write("big cats/notes.txt", std::string_view("ignored"));
+  folder.write("big cats/animation.webp", std::string_view("ignored"));
+  folder.write("readme.md", std::string_view("ignored"));
+  folder.make_folder("dogs/nested");
+  folder.make_folder(".git");
+  const Dataset dataset = load_image_folder(config_of(folder.path()));
+  CHECK(dataset.class_names == std::vector<std::string>{"big cats", "dogs"});
+  CHECK(dataset.labels == std::vector<std::int32_t>{0, 0, 1, 1});
+  CHECK(dataset.channels == 3);
+  CHECK(dataset.description ==
+        "folder, 2 classes in " + folder.path() + ", 4 entries of other kinds ignored");
+  const Bytes firsts = {dataset.images[0], dataset.images[192], dataset.images[385],
+                        dataset.images[578]};
+  CHECK(firsts == Bytes{7, 200, 2, 30});
+
+  DataConfig config = config_of(folder.path());
+  config.classes = {"dogs"};
+  config.limit_per_class = 1;
+  const Dataset limited = load_image_folder(config);
+  CHECK(limited.class_names == config.classes);
+  CHECK(limited.images == plain(8, 8, {1, 2, 3}).pixels);  // a.PNG
+  config.classes = {"dog"};
+  CHECK_THAT(error_at(config), Contains("'dog'") && Contains("did you mean 'dogs'"));
+}
+
+TEST_CASE("the centred square of an image is kept") {
+  // Columns 0..1 and 10.. of 12 are white; the middle 8 of 8 rows are numbered.
+  Picture picture = plain(12, 8, {255});
+  for (std::size_t i = 0; i < 64; ++i) {
+    picture.pixels[i / 8 * 12 + 2 + i % 8] = static_cast<std::uint8_t>(i);
+  }
+  Bytes result(64);
+  const Image wide = decode_image(png(picture), "wide.png", 1);
+  resample_square(wide, PixelScale::Srgb, 8, result);
+  for (std::size_t i = 0; i < 64; ++i) CHECK(result[i] == i);
+
+  Picture tall = plain(8, 12, {255});
+  std::copy_n(result.begin(), 64, tall.pixels.begin() + 16);
+  Bytes from_tall(64);
+  resample_square(decode_image(png(tall), "tall.png", 1), PixelScale::Srgb, 8, from_tall);
+  CHECK(from_tall == result);
+}
+
+TEST_CASE("shrinking averages light, enlarging stays within the values") {
+  // A fine chequerboard is half the light, which displays show at about 188.
+  Picture board = plain(64, 64, {0});
+  for (std::size_t i = 0; i < board.pixels.size(); ++i) {
+    board.pixels[i] = (i / 64 + i) % 2 == 0 ? 255 : 0;
+  }
+  const Image image = decode_image(png(board), "board.png", 1);
+  Bytes result(16 * 16);
+  resample_square(image, PixelScale::Srgb, 16, result);
+  CHECK(result == Bytes(256, 188));
+  resample_square(image, PixelScale::Linear, 16, result);
+  for (const std::uint8_t value : result) CHECK(std::abs(value - 127.5) < 1);
+
+  const Image small{.height = 2, .width = 2, .channels = 1, .pixels = {40, 40, 90, 90}};
+  Bytes large(20 * 20);
+  resample_square(small, PixelScale::Linear, 20, large);
+  CHECK(large.front() == 40);
+  CHECK(large.back() == 90);
+  CHECK(std::is_sorted(large.begin(), large.end()));
+}
+
+TEST_CASE("transparent pixels lie on white and colours turn grey by weight") {
+  const auto pixels_of = [](const Bytes& color, std::int64_t channels) {
+    return decode_image(png(plain(1, 1, color)), "one.png", channels).pixels;
+  };
+  CHECK(pixels_of({10, 20, 30, 0}, 3) == Bytes{255, 255, 255});
+  CHECK(pixels_of({10, 20, 30, 255}, 3) == Bytes{10, 20, 30});
+  CHECK(pixels_of({0, 100, 255, 51}, 3) == Bytes{204, 224, 255});
+  CHECK(pixels_of({100, 0}, 1) == Bytes{255});
+  CHECK(pixels_of({100, 255}, 3) == Bytes{100, 100, 100});
+  CHECK(pixels_of({99}, 3) == Bytes{99, 99, 99});
+  CHECK(pixels_of({255, 0, 0}, 1) == Bytes{77});
+  CHECK(pixels_of({0, 255, 0}, 1) == Bytes{149});
+  CHECK(pixels_of({255, 255, 255}, 1) == Bytes{255});
+}
+
+TEST_CASE("channels: 1 loads images grey") {
+  TemporaryFolder folder;
+  folder.write("a/x.png", png(plain(3, 3, {255, 0, 0})));
+  DataConfig config = config_of(folder.path(), 4);
+  config.channels = 1;
+  const Dataset dataset = load_dataset(config, 1);
+  CHECK(dataset.channels == 1);
+  CHECK(dataset.images == Bytes(16, 77));
+}
+
+TEST_CASE("16-bit images keep their upper bits") {
+  CHECK(decode_image(png_16_bit({0x1234, 0xFFFF, 0x0080}), "deep.png", 1).pixels ==
+        Bytes{0x12, 0xFF, 0x00});
+}
+
+TEST_CASE("a BMP may have its rows from top to bottom") {
+  const Picture picture{3, 2, 1, {1, 2, 3, 4, 5, 6}};
+  Bytes bytes = bmp(picture);
+  CHECK(decode_image(bytes, "x.bmp", 1).pixels == picture.pixels);
+  constexpr std::size_t kHeight = 22;  // a 32-bit number at this byte
+  for (const std::size_t i : {0, 1, 2, 3}) bytes[kHeight + i] = i == 0 ? 0xFE : 0xFF;
+  const Image image = decode_image(bytes, "x.bmp", 1);
+  CHECK(image.height == 2);
+  CHECK(image.pixels == Bytes{4, 5, 6, 1, 2, 3});
+}
+
+TEST_CASE("images that cannot be read are errors with file and reason") {
+  const Picture picture = plain(32, 24, {90, 150, 20});
+  CHECK_THAT(error_with({}, "x.png"), Contains("cats/x.png") && Contains("empty"));
+  CHECK_THAT(error_with(Bytes(100, 'a'), "x.png"),
+             Contains("cats/x.png") && Contains("PNG, JPEG or BMP"));
+  CHECK_THAT(error_with({'G', 'I', 'F', '8', '9', 'a', 1, 0, 1, 0, 0, 0, 0}, "x.png"),
+             Contains("cats/x.png") && Contains("PNG, JPEG or BMP"));
+  const auto cut = [](Bytes bytes, std::size_t missing) {
+    bytes.resize(bytes.size() - missing);
+    return bytes;
+  };
+  CHECK_THAT(error_with(cut(jpeg(picture), 2), "x.jpg"),
+             Contains("cats/x.jpg") && Contains("truncated"));
+  CHECK_THAT(error_with(cut(bmp(picture), 1), "x.bmp"),
+             Contains("cats/x.bmp") && Contains("(32x24) is truncated"));
+  CHECK_THAT(error_with(cut(png(picture), 20), "x.png"),
+             Contains("cats/x.png") && Contains("(32x24)") && Contains("damaged or truncated"));
+}
+
+TEST_CASE("image bombs are refused before memory is spent on them") {
+  CHECK_THAT(error_with(png_header(60000, 60000, 8, 2), "x.png"),
+             Contains("cats/x.png") && Contains("60000x60000"));
+  CHECK_THAT(error_with(png_header(8193, 8192, 8, 0), "x.png"), Contains("8193x8192"));
+  CHECK_THAT(error_with(png_header(2147483647, 2147483647, 8, 2), "x.png"), Contains("cats/x.png"));
+  CHECK_THAT(error_with(png_header(0, 5, 8, 2), "x.png"), Contains("cats/x.png"));
+  TemporaryFolder folder;
+  folder.write("cats/huge.png", png(plain(2, 2, {1})));
+  folder.resize("cats/huge.png", std::uint64_t{1} << 40);
+  CHECK_THAT(error_at(config_of(folder.path())), Contains("huge.png") && Contains("bytes"));
+}
+
+TEST_CASE("a JPEG with too long a Huffman table is not handed to the decoder") {
+  Bytes bytes = jpeg(plain(16, 16, {90, 150, 20}));
+  // The encoder writes all tables into one segment: marker, length, class, 16 counts, symbols.
+  const Bytes marker = {0xFF, 0xC4};
+  const auto tables = std::search(bytes.begin(), bytes.end(), marker.begin(), marker.end());
+  REQUIRE(tables != bytes.end());
+  CHECK_FALSE(find_jpeg_fault(bytes).has_value());
+  tables[5 + 15] = 0xFF;
+  tables[5 + 14] = 0xFF;
+  CHECK_THAT(error_with(bytes, "x.jpg"), Contains("cats/x.jpg") && Contains("Huffman table"));
+}
+
+TEST_CASE("thumbnails and data behind the end do not hide that a JPEG is cut") {
+  Bytes bytes = jpeg(plain(16, 16, {90, 150, 20}));
+  const Bytes thumbnail = {0xFF, 0xE1, 0, 8, 0xFF, 0xD8, 1, 2, 0xFF, 0xD9};
+  bytes.insert(bytes.begin() + 2, thumbnail.begin(), thumbnail.end());
+  CHECK(decode_image(bytes, "x.jpg", 3).pixels.size() == 768);
+  Bytes longer = bytes;
+  longer.insert(longer.end(), {0xFF, 0xC4, 0, 0, 5});
+  CHECK(decode_image(longer, "x.jpg", 3).pixels.size() == 768);
+  bytes.resize(bytes.size() - 2);
+  CHECK_THAT(error_with(bytes, "x.jpg"), Contains("truncated"));
+}
+
+TEST_CASE("damaged images do no harm") {
+  Picture picture{19, 13, 3, test::pattern(19 * 13 * 3, 4)};
+  for (const Bytes& whole : {png(picture), jpeg(picture), bmp(picture)}) {
+    for (std::size_t i = 0; i < whole.size(); i += i < 100 ? 1 : 7) {
+      Bytes changed = whole;
+      changed[i] = static_cast<std::uint8_t>(changed[i] ^ (1 + i * 37 % 255));
+      Bytes cut(whole.begin(), whole.begin() + static_cast<long>(i));
+      for (const Bytes& bytes : {changed, cut}) {
+        try {
+          const Image image = decode_image(bytes, "fuzzed", 3);
+          REQUIRE(image.pixels.size() == static_cast<std::size_t>(image.height * image.width * 3));
+        } catch (const Error& error) {
+          REQUIRE_THAT(error.what(), Contains("'fuzzed'"));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("folders that hold no classes or no images are errors") {
+  TemporaryFolder folder;
+  CHECK_THAT(error_at(config_of(folder.path())), Contains("no class folders"));
+  folder.write("loose.png", png(plain(2, 2, {1})));
+  CHECK_THAT(error_at(config_of(folder.path())), Contains("1 images lie directly in it"));
+  CHECK_THAT(error_at(config_of(folder.path() + "/loose.png")), Contains("is a file"));
+  CHECK_THAT(error_at(config_of(folder.path() + "/x")), Contains("does not exist"));
+  folder.write("cats/x.webp", std::string_view("x"));
+  folder.make_folder("cats/more");
+  CHECK_THAT(error_at(config_of(folder.path())),
+             Contains("cats") && Contains("no image (1 other files, 1 folders)"));
+}
+
+TEST_CASE("the real photographs load, JPEG and PNG alike", "[shared]") {
+  const auto data = test::shared_dir() / "data";
+  const Dataset jpegs = load_image_folder(config_of((data / "image_folder").string(), 64));
+  CHECK(jpegs.class_names == std::vector<std::string>{"bear", "deer", "duck", "turtle"});
+  CHECK(jpegs.counts_by_class() == std::vector<std::int64_t>{20, 18, 19, 18});
+
+  DataConfig config = config_of((data / "image_folder").string(), 64);
+  config.limit_per_class = 8;
+  const Dataset first = load_image_folder(config);
+  const Dataset pngs = load_image_folder(config_of((data / "image_folder_png").string(), 64));
+  REQUIRE(first.images.size() == pngs.images.size());
+  double difference = 0;  // decoders may round differently
+  for (std::size_t i = 0; i < first.images.size(); ++i) {
+    difference += std::abs(first.images[i] - pngs.images[i]);
+  }
+  CHECK(difference / static_cast<double>(first.images.size()) < 1.0);
+}
+
+}  // namespace acgan

@@ -1,0 +1,294 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+#include "backend/open_backend.h"
+#include "train/train_state.h"
+#include "train/train_step.h"
+
+namespace acgan {
+namespace {
+
+constexpr std::int64_t kImages = 48;
+
+TrainStepOptions small_options(DType compute) {
+  AdamOptions adam;
+  adam.learning_rate = 1e-3f;
+  if (compute != DType::F32) {
+    adam.init_scale = 16.0f;  // more overflows in so small a network
+    adam.policy.dynamic = true;
+  }
+  return {.shape = {.image_size = 12,
+                    .channels = 1,
+                    .classes = 3,
+                    .widths = {.latent_dim = 6,
+                               .dense_width = 24,
+                               .conv1_width = 8,
+                               .conv2_width = 16,
+                               .classifier_width = 12}},
+          .compute = compute,
+          .objective = Objective::Dgq,
+          .batch = 12,
+          .d = adam,
+          .g = adam,
+          .q = adam,
+          .seed = 5};
+}
+
+// A training step on images that show their class: a bright bar in one of three places.
+class Harness {
+ public:
+  explicit Harness(const TrainStepOptions& options, const std::string& device = "cpu")
+      : backend_(open_backend(device, 0)),
+        step_(*backend_, options),
+        loader_(kImages, 9),
+        images_(*backend_, {kImages, 12, 12, 1}, DType::U8),
+        labels_(*backend_, {kImages}, DType::I32) {
+    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(kImages * 144));
+    std::vector<std::int32_t> labels(kImages);
+    PhiloxSequence random(1, RandomStream::Doodles, 0);
+    for (std::size_t i = 0; i < kImages; ++i) {
+      labels[i] = static_cast<std::int32_t>(i % 3);
+      for (std::size_t p = 0; p < 144; ++p) {
+        const bool bar = p / 48 == i % 3;
+        pixels[i * 144 + p] = static_cast<std::uint8_t>((bar ? 180 : 0) + random.next_below(60));
+      }
+    }
+    backend_->upload(images_.view(), pixels.data());
+    backend_->upload(labels_.view(), labels.data());
+    step_.model().initialize(options.seed);
+  }
+
+  void load() {
+    std::vector<std::int32_t> indices(static_cast<std::size_t>(step_.options().batch));
+    loader_.next(indices);
+    step_.load_batch(images_.view(), labels_.view(), indices);
+    step_.draw_latents();
+  }
+  StepMetrics run() {
+    load();
+    step_.discriminator_half();
+    step_.generator_half();
+    return step_.read_metrics();
+  }
+  StepMetrics run(int steps) {
+    StepMetrics metrics;
+    for (int i = 0; i < steps; ++i) metrics = run();
+    return metrics;
+  }
+
+  // All that a checkpoint holds.
+  std::map<std::string, std::vector<std::byte>> bytes() const {
+    std::map<std::string, std::vector<std::byte>> result;
+    const Checkpoint checkpoint = save();
+    for (const auto& [name, array] : checkpoint.arrays()) result[name] = array.bytes;
+    return result;
+  }
+  Checkpoint save() const {
+    return save_state(step_, loader_.position(), progress_, "", {"a", "b", "c"}, "f");
+  }
+  void load_checkpoint(const Checkpoint& checkpoint) {
+    load_state(checkpoint, step_, loader_, progress_, {"a", "b", "c"}, "f");
+  }
+
+  std::unique_ptr<Backend> backend_;
+  TrainStep step_;
+  DataLoader loader_;
+  Progress progress_;
+  OwnedTensor images_, labels_;
+};
+
+std::vector<float> values_of(const Tensor& t) { return {t.as<float>(), t.as<float>() + t.count()}; }
+
+bool starts_with_any(const std::string& name, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const std::string& prefix) { return name.starts_with(prefix); });
+}
+
+TEST_CASE("the discriminator half leaves generator and classifier bit-identical") {
+  Harness harness(small_options(DType::F32));
+  harness.run();
+  const auto before = harness.bytes();
+  harness.load();
+  harness.step_.discriminator_half();
+  int changed = 0;
+  for (const auto& [name, bytes] : harness.bytes()) {
+    if (starts_with_any(name, {"discriminator.", "optimizer.m.d", "optimizer.v.d",
+                               "optimizer.state.d", "random.", "data."})) {
+      changed += bytes != before.at(name) ? 1 : 0;
+      continue;
+    }
+    INFO(name);
+    CHECK(bytes == before.at(name));
+  }
+  CHECK(changed > 10);
+}
+
+TEST_CASE("an overflow in one optimiser skips that one and changes nothing but its scaler") {
+  const std::size_t which = GENERATE(0u, 1u, 2u);
+  Harness harness(small_options(DType::F16));
+  harness.run(2);
+  Adam& adam = *harness.step_.optimizers()[which];
+  OptimizerState state = adam.read_state();
+  state.loss_scale = 1e30f;  // every scaled gradient overflows in fp16
+  adam.write_state(state);
+  const auto before = harness.bytes();
+  harness.run();
+  const OptimizerState after = adam.read_state();
+  CHECK(after.skipped == state.skipped + 1);
+  CHECK(after.consecutive_skips == 1);
+  CHECK(after.applied == state.applied);
+  CHECK(after.beta1_power == state.beta1_power);
+  CHECK(after.loss_scale == Approx(5e29));
+  const std::string own = "." + adam.name() + ".";
+  for (const auto& [name, bytes] : harness.bytes()) {
+    if (!starts_with_any(name, {"optimizer.m" + own, "optimizer.v" + own})) continue;
+    INFO(name);
+    CHECK(bytes == before.at(name));
+  }
+  for (const auto& other : harness.step_.optimizers()) {
+    if (other.get() != &adam) CHECK(other->read_state().applied == 3);
+  }
+  for (const Network* network : harness.step_.model().networks()) {
+    for (const float value : values_of(network->parameters().flat_master()))
+      CHECK(std::isfinite(value));
+    for (int i = 0; i < network->parameters().statistics(); ++i) {
+      for (const float value : values_of(network->parameters().statistic(i)))
+        CHECK(std::isfinite(value));
+    }
+  }
+}
+
+TEST_CASE("NaN pixels leave no trace in weights or running statistics") {
+  Harness harness(small_options(DType::F32));
+  harness.run(2);
+  const auto before = harness.bytes();
+  harness.load();
+  std::vector<float> z(12 * 6, std::numeric_limits<float>::quiet_NaN());
+  harness.step_.load_latents(z);
+  harness.step_.discriminator_half();
+  harness.step_.generator_half();
+  for (const auto& [name, bytes] : harness.bytes()) {
+    if (starts_with_any(name, {"optimizer.state.", "random.", "data."})) continue;
+    INFO(name);
+    CHECK(bytes == before.at(name));
+  }
+}
+
+TEST_CASE("powers of two as loss scale change nothing in fp32") {
+  const auto with_scale = [](float scale) {
+    TrainStepOptions options = small_options(DType::F32);
+    for (AdamOptions* adam : {&options.d, &options.g, &options.q}) adam->init_scale = scale;
+    Harness harness(options);
+    harness.run(3);
+    return values_of(harness.step_.model().generator.parameters().flat_master());
+  };
+  const auto reference = with_scale(1.0f);
+  CHECK(with_scale(128.0f) == reference);
+  CHECK(with_scale(65536.0f) == reference);
+}
+
+TEST_CASE("the same seed gives the same bits, another seed others") {
+  const DType compute = GENERATE(DType::F32, DType::F16, DType::BF16);
+  Harness a(small_options(compute)), b(small_options(compute));
+  a.run(4);
+  b.run(4);
+  CHECK(a.bytes() == b.bytes());
+  TrainStepOptions other = small_options(compute);
+  other.seed = 6;
+  Harness c(other);
+  c.run(4);
+  CHECK(a.bytes() != c.bytes());
+}
+
+TEST_CASE("steps, save, load and steps equal the steps in one go, bit for bit") {
+  const DType compute = GENERATE(DType::F32, DType::F16);
+  const Objective objective = GENERATE(Objective::Dgq, Objective::Joint);
+  TrainStepOptions options = small_options(compute);
+  options.objective = objective;
+  Harness whole(options), first(options), second(options);
+  whole.run(11);
+  first.run(6);
+  second.load_checkpoint(first.save());
+  second.run(5);
+  CHECK(second.bytes() == whole.bytes());
+}
+
+TEST_CASE("a checkpoint of another model or data set is refused with the differences") {
+  Harness harness(small_options(DType::F32));
+  const Checkpoint checkpoint = harness.save();
+  TrainStepOptions options = small_options(DType::F16);
+  options.shape.widths.dense_width = 32;
+  Harness other(options);
+  CHECK_THROWS_WITH(other.load_checkpoint(checkpoint),
+                    Catch::Contains("dense_width is 24 there and 32 here") &&
+                        Catch::Contains("compute is fp32 there and fp16 here"));
+  Progress progress;
+  CHECK_THROWS_WITH(
+      load_state(checkpoint, harness.step_, harness.loader_, progress, {"a", "b", "x"}, "g"),
+      Catch::Contains("classes") && Catch::Contains("data_fingerprint"));
+}
+
+TEST_CASE("a small set is learnt: the classifier gets it right, in every precision") {
+  const DType compute = GENERATE(DType::F32, DType::F16, DType::BF16);
+  Harness harness(small_options(compute));
+  const StepMetrics first = harness.run();
+  const StepMetrics last = harness.run(60);
+  CHECK(last.q_real < 0.5f * first.q_real);
+  CHECK(last.accuracy_real > 0.9f);
+}
+
+// A small network is a noisy one; at a low learning rate rounding alone moves the losses by less
+// than this.
+TEST_CASE("mixed precision follows fp32") {
+  const auto at_low_rate = [](DType compute) {
+    TrainStepOptions options = small_options(compute);
+    for (AdamOptions* adam : {&options.d, &options.g, &options.q}) adam->learning_rate = 2e-5f;
+    return options;
+  };
+  Harness fp32(at_low_rate(DType::F32)), mixed(at_low_rate(GENERATE(DType::F16, DType::BF16)));
+  for (int i = 0; i < 20; ++i) {
+    const StepMetrics a = fp32.run(), b = mixed.run();
+    CHECK(b.d() == Approx(a.d()).epsilon(0.07));
+    CHECK(b.g == Approx(a.g).epsilon(0.07));
+    CHECK(b.q() == Approx(a.q()).epsilon(0.07));
+  }
+}
+
+// With the discriminator's learning rate at zero both halves see the same weights; then the joint
+// objective's gradients are sums of the three of dgq.
+TEST_CASE("joint: D learns d + q, G learns g + q of the fakes") {
+  TrainStepOptions options = small_options(DType::F32);
+  options.d.learning_rate = 0.0f;
+  Harness dgq(options, "host");
+  options.objective = Objective::Joint;
+  Harness joint(options, "host");
+  dgq.run();
+  joint.run();
+  CHECK(joint.step_.optimizers().size() == 2);
+  const auto gradient = [](Harness& harness, std::size_t optimizer, Network& network) {
+    return values_of(harness.step_.optimizers()[optimizer]->gradients(network.parameters()).flat());
+  };
+  const auto check_sum = [](const std::vector<float>& sum, const std::vector<float>& a,
+                            const std::vector<float>& b) {
+    double error = 0, size = 0;
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      error += std::pow(double{sum[i]} - a[i] - b[i], 2);
+      size += std::pow(double{sum[i]}, 2);
+    }
+    CHECK(size > 0);
+    CHECK(std::sqrt(error) < 1e-5 * std::sqrt(size));
+  };
+  Acgan &a = dgq.step_.model(), &b = joint.step_.model();
+  check_sum(gradient(joint, 0, b.trunk), gradient(dgq, 0, a.trunk), gradient(dgq, 2, a.trunk));
+  check_sum(gradient(joint, 1, b.generator), gradient(dgq, 1, a.generator),
+            gradient(dgq, 2, a.generator));
+  const auto classifier = gradient(dgq, 2, a.classifier);
+  check_sum(gradient(joint, 0, b.classifier), classifier, std::vector<float>(classifier.size()));
+  const StepMetrics m = dgq.step_.read_metrics(), n = joint.step_.read_metrics();
+  CHECK(n.d() == Approx(m.d()));
+  CHECK(n.q_real == Approx(m.q_real));
+}
+
+}  // namespace
+}  // namespace acgan

@@ -1,0 +1,192 @@
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+
+#include "run/checkpoint.h"
+#include "run/run_directory.h"
+#include "support/temporary_folder.h"
+#include "train/schedule.h"
+#include "train/trainer.h"
+
+namespace acgan {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A small run on the built-in data.
+TrainRequest small_request(const fs::path& outdir) {
+  TrainRequest request;
+  Config& config = request.config;
+  config.name = "small";
+  config.data.image_size = 12;
+  config.data.channels = 1;
+  config.data.doodles_per_class = 4;
+  config.model = {.latent_dim = 8,
+                  .dense_width = 24,
+                  .conv1_width = 8,
+                  .conv2_width = 16,
+                  .classifier_width = 12};
+  config.train.batch = 10;
+  config.train.steps = 5;
+  config.train.minutes = 0;
+  config.output.dir = outdir.string();
+  config.output.rows = 3;
+  config.output.sample_every = 0;
+  return request;
+}
+
+RunEnd train(const TrainRequest& request, int signal = 0) {
+  Log log(Verbosity::Quiet);
+  const std::atomic<int> received{signal};
+  return run_training(request, log, received);
+}
+
+std::string text_of(const fs::path& path) { return test::read_text(path.string()); }
+
+std::int64_t lines_of(const fs::path& path) {
+  const std::string text = text_of(path);
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+fs::path only_run(const fs::path& outdir) {
+  std::vector<fs::path> runs(fs::directory_iterator(outdir), fs::directory_iterator{});
+  REQUIRE(runs.size() == 1);
+  return runs.front();
+}
+
+TEST_CASE("a run leaves its directory complete") {
+  const test::TemporaryFolder folder;
+  CHECK(train(small_request(folder.path())) == RunEnd::Done);
+  const fs::path run = only_run(folder.path());
+  CHECK(run.filename() == "00000-small-fp32-batch10");
+  for (const char* file :
+       {"config.yaml", "log.txt", "timing.csv", "stats.jsonl", "summary.json", "samples/reals.png",
+        "samples/fakes_init.png", "checkpoints/step_000005.safetensors"}) {
+    INFO(file);
+    CHECK(fs::file_size(run / file) > 0);
+  }
+  CHECK(lines_of(run / "timing.csv") == 6);
+  CHECK(text_of(run / "log.txt").find("seed: 1") != std::string::npos);
+  CHECK(text_of(run / "summary.json").find("\"steps\"") != std::string::npos);
+}
+
+TEST_CASE("resuming continues bit for bit") {
+  const bool mixed = GENERATE(false, true);
+  const test::TemporaryFolder whole, parts;
+  TrainRequest request = small_request(whole.path());
+  request.config.precision.mode = mixed ? PrecisionMode::Mixed : PrecisionMode::Fp32;
+  train(request);
+  request.config.output.dir = parts.path();
+  request.config.train.steps = 2;
+  train(request);
+  request.config.train.steps = 5;
+  request.resume = GENERATE("latest", "directory");
+  if (request.resume != "latest") request.resume = only_run(parts.path()).string();
+  train(request);
+  const std::string file = "checkpoints/step_000005.safetensors";
+  const Checkpoint expected = Checkpoint::load(only_run(whole.path()) / file);
+  const Checkpoint found = Checkpoint::load(only_run(parts.path()) / file);
+  CHECK(found.arrays().size() == expected.arrays().size());
+  for (const auto& [name, array] : expected.arrays()) {
+    if (name == "progress.elapsed_seconds") continue;
+    INFO(name);
+    CHECK(found.at(name).bytes == array.bytes);
+  }
+  CHECK(lines_of(only_run(parts.path()) / "timing.csv") == 6);
+}
+
+TEST_CASE("a broken newest checkpoint: latest takes the one before it, a named one is an error") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.config.train.steps = 2;
+  train(request);
+  request.config.train.steps = 4;
+  request.resume = "latest";
+  train(request);
+  const fs::path newest = only_run(folder.path()) / "checkpoints/step_000004.safetensors";
+  fs::resize_file(newest, fs::file_size(newest) - 100);
+  TrainRequest named = request;
+  named.resume = newest.string();
+  CHECK_THROWS_AS(train(named), Error);
+  request.config.train.steps = 3;
+  CHECK(train(request) == RunEnd::Done);
+  CHECK(fs::exists(only_run(folder.path()) / "checkpoints/step_000003.safetensors"));
+}
+
+TEST_CASE("nothing to resume is an error, never a fresh start") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.resume = "latest";
+  CHECK_THROWS_WITH(train(request), Catch::Contains("--resume latest"));
+  CHECK(folder.count() == 0);
+}
+
+TEST_CASE("a dry run writes nothing") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder / "runs");
+  request.dry_run = true;
+  CHECK(train(request) == RunEnd::Done);
+  CHECK(folder.count() == 0);
+}
+
+TEST_CASE("a signal ends the run in order") {
+  const test::TemporaryFolder folder;
+  CHECK(train(small_request(folder.path()), SIGTERM) == RunEnd::Terminated);
+  const fs::path run = only_run(folder.path());
+  CHECK(fs::exists(run / "checkpoints/step_000000.safetensors"));
+  CHECK(text_of(run / "summary.json").find("SIGTERM") != std::string::npos);
+}
+
+TEST_CASE("training that diverges stops with the non-finite kind and keeps the checkpoint") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.config.train.steps = 2;
+  train(request);
+  request.config.train.steps = 400;
+  request.config.precision.max_consecutive_skips = 3;
+  request.config.optimizer.learning_rate = {.d = 1e30, .g = 1e30, .q = 1e30};
+  request.resume = "latest";
+  try {
+    train(request);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::NonFinite);
+    CHECK_THAT(error.what(), Catch::Contains("step_000002.safetensors"));
+  }
+  CHECK_NOTHROW(Checkpoint::load(only_run(folder.path()) / "checkpoints/step_000002.safetensors"));
+}
+
+TEST_CASE("a batch larger than the set, an output folder that cannot be") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.config.train.batch = 41;  // of 40 images
+  CHECK_THROWS_WITH(train(request), Catch::Contains("41") && Catch::Contains("40"));
+  request = small_request(folder.path());
+  test::write_text(folder / "file", "x");
+  request.config.output.dir = folder / "file/runs";
+  try {
+    train(request);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::Output);
+  }
+}
+
+TEST_CASE("a schedule is due once for every point passed") {
+  Schedule schedule(1.0, {0.5, 2.25});  // minutes
+  CHECK_FALSE(schedule.due(29.9));
+  CHECK(schedule.due(30));
+  CHECK_FALSE(schedule.due(31));
+  CHECK(schedule.due(60.5));
+  CHECK_FALSE(schedule.due(119));
+  CHECK(schedule.due(200));  // 2, 2.25 and 3 minutes together
+  CHECK_FALSE(schedule.due(239));
+  CHECK(schedule.due(240));
+  Schedule resumed(1.0);
+  resumed.skip_to(150);
+  CHECK_FALSE(resumed.due(151));
+  CHECK(resumed.due(180));
+}
+
+}  // namespace
+}  // namespace acgan
