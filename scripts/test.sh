@@ -33,11 +33,13 @@ make_python() {
 }
 
 # What reads files of others and where memory errors would hide, with sanitizers. Without the rest
-# of the tests and with less optimisation it takes minutes less.
+# of the tests and with less optimisation it takes minutes less. Warnings are no errors here: with
+# sanitizers GCC 12 warns of uninitialized memory in std::function that is not there.
 # shellcheck disable=SC2317  # called through check
 test_with_sanitizers() {
   local rooms=(data run config ops)
-  configure build-asan -DACGAN_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS_RELEASE=-O1 &&
+  configure build-asan -DACGAN_SANITIZE=address,undefined -DACGAN_WERROR=OFF \
+    -DCMAKE_CXX_FLAGS_RELEASE=-O1 &&
     build build-asan "${rooms[@]/#/test_}" &&
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       ctest --test-dir "$project_root/build-asan" --output-on-failure --no-tests=error \
@@ -45,11 +47,11 @@ test_with_sanitizers() {
 }
 
 install_packages "${build_packages[@]}" clang-format
-options=()
+options=(-DACGAN_SHARED_DIR="$shared_dir")
 if [[ $is_ci == yes ]]; then
   install_packages python3 python3-venv
   check make_python
-  options=(-DACGAN_PYTHON="$python_folder/bin/python3")
+  options+=(-DACGAN_PYTHON="$python_folder/bin/python3")
 fi
 configure build "${options[@]}"
 build build

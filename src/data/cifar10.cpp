@@ -190,7 +190,7 @@ Dataset load_cifar10(const DataConfig& config, Cifar10Part part) {
   Dataset dataset;
   dataset.height = dataset.width = kSide;
   dataset.channels = 3;
-  std::array<std::int32_t, kClasses> label_of;
+  std::array<std::int32_t, kClasses> label_of{};
   label_of.fill(-1);
   const std::string where = fmt::format("a class of CIFAR-10 in '{}'", folder);
   for (const std::size_t index : select_classes(config, names, where)) {

@@ -96,7 +96,7 @@ void draw_segment(Point a, Point b, float radius, const Canvas& canvas) {
       if (distance2 >= reach * reach) continue;
       const float coverage = std::min(1.0f, reach - std::sqrt(distance2));
       std::uint8_t& pixel = canvas.pixels[static_cast<std::size_t>(y * canvas.side + x)];
-      pixel = std::max(pixel, static_cast<std::uint8_t>(coverage * 255 + 0.5f));
+      pixel = std::max(pixel, static_cast<std::uint8_t>(std::lround(coverage * 255)));
     }
   }
 }
@@ -122,6 +122,7 @@ void draw(const DoodleClass& doodle, PhiloxSequence& random, const Canvas& canva
 Dataset load_doodles(const DataConfig& config, std::uint64_t seed) {
   ACGAN_CHECK(config.image_size > 0);
   std::vector<std::string> names;
+  names.reserve(kDoodleClasses.size());
   for (const DoodleClass& doodle : kDoodleClasses) names.emplace_back(doodle.name);
   const std::int64_t per_class = limited(config.doodles_per_class, config.limit_per_class);
   Dataset dataset;

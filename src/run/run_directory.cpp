@@ -212,15 +212,17 @@ std::vector<std::string> RunDirectory::checkpoints() const {
   return paths;
 }
 
-void RunDirectory::prune_checkpoints(std::int64_t keep) const {
+void RunDirectory::prune_checkpoints(std::int64_t newest, std::int64_t keep) const {
   ACGAN_CHECK(keep >= 1);
-  const std::vector<std::string> files = checkpoints();
-  for (std::size_t i = static_cast<std::size_t>(keep); i < files.size(); ++i) {
+  std::int64_t kept = 0;
+  for (const std::string& file : checkpoints()) {
+    const auto step = step_of_checkpoint(fs::path(file).filename().string());
+    if (step && *step <= newest && kept++ < keep) continue;
     std::error_code error;
-    fs::remove(files[i], error);
+    fs::remove(file, error);
     if (error) {
       fail(ErrorKind::Output, "cannot remove the old checkpoint {}: {}; check its permissions",
-           files[i], error.message());
+           file, error.message());
     }
   }
 }

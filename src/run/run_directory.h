@@ -39,8 +39,9 @@ class RunDirectory {
 
   // Checkpoint files, newest (highest step) first.
   std::vector<std::string> checkpoints() const;
-  // Removes all but the newest `keep` checkpoints.
-  void prune_checkpoints(std::int64_t keep) const;
+  // Once the checkpoint of step `newest` stands: removes those of later steps (a run that went on
+  // from an earlier one has left them behind) and all but the newest `keep` of the rest.
+  void prune_checkpoints(std::int64_t newest, std::int64_t keep) const;
 
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}

@@ -98,8 +98,9 @@ class Trainer {
   const std::atomic<int>& signal_;
   Clock::time_point start_ = Clock::now();
 
+  ProfilingBackend* profile_ =
+      nullptr;  // backend_ where a profile was asked for; set by its making
   std::unique_ptr<Backend> backend_;
-  ProfilingBackend* profile_ = nullptr;  // backend_ where a profile was asked for
   std::uint64_t seed_;
   DType compute_;
   Dataset dataset_;  // without its images once they are on the device
@@ -177,7 +178,9 @@ RunEnd Trainer::run() {
   open_output();
   dataset_.images = {};  // the device has them
   startup_seconds_ = seconds_since(start_);
+  if (profile_ != nullptr) profile_->reset();
   train();
+  if (profile_ != nullptr) log_.info("{}", profile_->report());
   finish();
   return signal_ == 0 ? RunEnd::Done : static_cast<RunEnd>(128 + signal_);
 }
@@ -343,7 +346,7 @@ void Trainer::save() {
   save_state(step_, loader_.position(), progress_, dump_config(effective), dataset_.class_names,
              fingerprint_)
       .save(path);
-  output_->directory.prune_checkpoints(config_.output.keep);
+  output_->directory.prune_checkpoints(progress_.step, config_.output.keep);
   saved_step_ = progress_.step;
   log_.info("checkpoint: {}", path);
 }
@@ -383,7 +386,6 @@ void Trainer::finish() {
                                        : "minutes";
   summary.seed = seed_;
   write_summary(directory.summary_file(), summary);
-  if (profile_ != nullptr) log_.info("{}", profile_->report());
   log_.info(
       "done: {} steps, {} of training ({}), median {:.1f} ms a step, {:.1f} images/s, {:.1f} "
       "GFLOP/s",

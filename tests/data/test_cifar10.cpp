@@ -121,7 +121,7 @@ TEST_CASE("CIFAR-10 files of a wrong length are errors, CIFAR-100 by name") {
   bytes.pop_back();
   CHECK_THAT(error_with(bytes), Contains("data_batch_1.bin") && Contains("6145 bytes") &&
                                     Contains("3073") && Contains("truncated"));
-  bytes.resize(2 * 3074);
+  bytes.resize(std::size_t{2} * 3074);
   CHECK_THAT(error_with(bytes), Contains("6148 bytes") && Contains("CIFAR-100"));
   CHECK_THAT(error_with({}), Contains("data_batch_1.bin") && Contains("empty"));
 }

@@ -115,7 +115,7 @@ TEST_CASE("a data set that cannot feed the run is an error") {
   CHECK_NOTHROW(check_dataset(dataset, 7));
   CHECK_THAT(test::error_of(ErrorKind::Data, [&] { check_dataset(dataset, 8); }),
              Contains("train.batch is 8") && Contains("only 7 images") && Contains("small set"));
-  dataset.class_names.push_back("owl");
+  dataset.class_names.emplace_back("owl");
   CHECK_THAT(test::error_of(ErrorKind::Data, [&] { check_dataset(dataset, 2); }),
              Contains("class 'owl'") && Contains("no image"));
 }

@@ -25,7 +25,7 @@ test::Bytes image_of(const Dataset& dataset, std::int64_t index) {
   return {dataset.images.begin() + index * bytes, dataset.images.begin() + (index + 1) * bytes};
 }
 
-// Mean over the drawings of a class, blurred to 7x7 so that drawings meet in spite of their play.
+// A drawing at 7x7 pixels, where small differences of place do not matter.
 std::vector<double> coarse(std::span<const std::uint8_t> image) {
   std::vector<double> blocks(49, 0);
   for (std::size_t i = 0; i < 784; ++i) blocks[i / 28 / 4 * 7 + i % 28 / 4] += image[i] / 16.0;
@@ -40,7 +40,7 @@ TEST_CASE("the doodles are ten classes of white drawings on black") {
   CHECK(std::is_sorted(dataset.class_names.begin(), dataset.class_names.end()));
   CHECK(dataset.counts_by_class() == std::vector<std::int64_t>(10, 31));
   CHECK(dataset.channels == 1);
-  REQUIRE(dataset.images.size() == 310 * 784);
+  REQUIRE(dataset.images.size() == std::size_t{310} * 784);
   for (std::int64_t i = 0; i < dataset.count(); ++i) {
     const test::Bytes image = image_of(dataset, i);
     const auto black = std::count(image.begin(), image.end(), 0);

@@ -171,14 +171,14 @@ TEST_CASE("shrinking averages light, enlarging stays within the values") {
     board.pixels[i] = (i / 64 + i) % 2 == 0 ? 255 : 0;
   }
   const Image image = decode_image(png(board), "board.png", 1);
-  Bytes result(16 * 16);
+  Bytes result(std::size_t{16} * 16);
   resample_square(image, PixelScale::Srgb, 16, result);
   CHECK(result == Bytes(256, 188));
   resample_square(image, PixelScale::Linear, 16, result);
   for (const std::uint8_t value : result) CHECK(std::abs(value - 127.5) < 1);
 
   const Image small{.height = 2, .width = 2, .channels = 1, .pixels = {40, 40, 90, 90}};
-  Bytes large(20 * 20);
+  Bytes large(std::size_t{20} * 20);
   resample_square(small, PixelScale::Linear, 20, large);
   CHECK(large.front() == 40);
   CHECK(large.back() == 90);
@@ -277,12 +277,12 @@ TEST_CASE("thumbnails and data behind the end do not hide that a JPEG is cut") {
   Bytes longer = bytes;
   longer.insert(longer.end(), {0xFF, 0xC4, 0, 0, 5});
   CHECK(decode_image(longer, "x.jpg", 3).pixels.size() == 768);
-  bytes.resize(bytes.size() - 2);
+  bytes.erase(bytes.end() - 2, bytes.end());
   CHECK_THAT(error_with(bytes, "x.jpg"), Contains("truncated"));
 }
 
 TEST_CASE("damaged images do no harm") {
-  Picture picture{19, 13, 3, test::pattern(19 * 13 * 3, 4)};
+  Picture picture{19, 13, 3, test::pattern(std::size_t{19} * 13 * 3, 4)};
   for (const Bytes& whole : {png(picture), jpeg(picture), bmp(picture)}) {
     for (std::size_t i = 0; i < whole.size(); i += i < 100 ? 1 : 7) {
       Bytes changed = whole;

@@ -16,7 +16,7 @@ using test::npy_dictionary;
 using test::pattern;
 using test::TemporaryFolder;
 
-constexpr std::size_t kPixels = 28 * 28;
+constexpr std::size_t kPixels = std::size_t{28} * 28;
 
 DataConfig config_of(const std::string& path) {
   DataConfig config;
@@ -152,7 +152,7 @@ TEST_CASE("a long .npy header is skipped as a whole") {
 
 TEST_CASE("bitmaps of another size are resized and the description says so") {
   TemporaryFolder folder;
-  Bytes blocks(2 * 56 * 56);  // 2x2 blocks that average to a multiple of 2
+  Bytes blocks(std::size_t{2} * 56 * 56);  // 2x2 blocks that average to a multiple of 2
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::size_t y = i / 56 % 56, x = i % 56;
     blocks[i] = static_cast<std::uint8_t>((y / 2 * 5 + x / 2 * 3) % 120 * 2 + (x + y) % 2 * 4);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/batch_norm_reference.h"
 #include "support/tensor_fixture.h"
 #include "support/test_values.h"
 
@@ -12,102 +13,6 @@ namespace {
 using Values = std::vector<double>;
 
 std::size_t index(std::int64_t value) { return static_cast<std::size_t>(value); }
-
-double activate(double value, Activation activation) {
-  if (value > 0.0 || activation == Activation::None) return value;
-  return activation == Activation::Relu ? 0.0 : value * double{kLeakySlope};
-}
-
-double slope(double value, Activation activation) {
-  if (value > 0.0 || activation == Activation::None) return 1.0;
-  return activation == Activation::Relu ? 0.0 : double{kLeakySlope};
-}
-
-// One batch norm in float64, a channel at a time; rows = elements of a channel.
-struct BatchNormReference {
-  std::size_t rows, channels;
-  Values mean, variance, deviation, normalised, pre_activation;
-
-  BatchNormReference(const Values& x, const Values& gamma, const Values& beta)
-      : rows(x.size() / gamma.size()),
-        channels(gamma.size()),
-        mean(channels),
-        variance(channels),
-        deviation(channels),
-        normalised(x.size()),
-        pre_activation(x.size()) {
-    const auto count = static_cast<double>(rows);
-    for (std::size_t c = 0; c < channels; ++c) {
-      for (std::size_t m = 0; m < rows; ++m) mean[c] += x[m * channels + c];
-      mean[c] /= count;
-      for (std::size_t m = 0; m < rows; ++m) {
-        variance[c] += std::pow(x[m * channels + c] - mean[c], 2);
-      }
-      variance[c] /= count;
-      deviation[c] = std::sqrt(variance[c] + 1e-5);
-      for (std::size_t m = 0; m < rows; ++m) {
-        const std::size_t k = m * channels + c;
-        normalised[k] = (x[k] - mean[c]) / deviation[c];
-        pre_activation[k] = gamma[c] * normalised[k] + beta[c];
-      }
-    }
-  }
-
-  Reference output(const Values& gamma, const Values& beta, Activation activation) const {
-    Reference y{{}, {}, 16};
-    for (std::size_t k = 0; k < pre_activation.size(); ++k) {
-      const std::size_t c = k % channels;
-      // Besides the terms of the formula: x - mean cancels, with an error of the mean's size.
-      y.value.push_back(activate(pre_activation[k], activation));
-      y.magnitude.push_back(std::abs(gamma[c]) *
-                                (std::abs(normalised[k]) + std::abs(mean[c]) / deviation[c] + 1) +
-                            std::abs(beta[c]));
-    }
-    return y;
-  }
-};
-
-struct BatchNormGradients {
-  Reference dx, dgamma, dbeta;
-};
-
-// From the chain rule through mean and variance, written out term by term.
-BatchNormGradients backward(const BatchNormReference& forward, const Values& x, const Values& dy,
-                            const Values& gamma, Activation activation) {
-  const std::size_t channels = forward.channels;
-  const auto count = static_cast<double>(forward.rows);
-  const Values zeros(channels);
-  BatchNormGradients result{{Values(x.size()), Values(x.size()), 64},
-                            {zeros, zeros, static_cast<std::int64_t>(forward.rows)},
-                            {zeros, zeros, static_cast<std::int64_t>(forward.rows)}};
-  for (std::size_t c = 0; c < channels; ++c) {
-    const double deviation = forward.deviation[c];
-    double d_variance = 0.0;
-    double d_mean = 0.0;
-    double scale = 0.0;  // of the terms of dx
-    for (std::size_t k = c; k < x.size(); k += channels) {
-      const double through = dy[k] * slope(forward.pre_activation[k], activation);
-      const double d_normalised = through * gamma[c];
-      result.dbeta.value[c] += through;
-      result.dgamma.value[c] += through * forward.normalised[k];
-      result.dbeta.magnitude[c] += std::abs(through);
-      // An error of the mean shifts every normalised value.
-      result.dgamma.magnitude[c] += std::abs(through) * (std::abs(forward.normalised[k]) + 1 +
-                                                         std::abs(forward.mean[c]) / deviation);
-      d_variance += d_normalised * (x[k] - forward.mean[c]) * -0.5 / std::pow(deviation, 3);
-      d_mean -= d_normalised / deviation;
-      scale = std::max(scale, std::abs(d_normalised) / deviation);
-    }
-    for (std::size_t k = c; k < x.size(); k += channels) {
-      const double through = dy[k] * slope(forward.pre_activation[k], activation);
-      result.dx.value[k] = through * gamma[c] / deviation +
-                           d_variance * 2.0 * (x[k] - forward.mean[c]) / count + d_mean / count;
-      result.dx.magnitude[k] = scale * (2 + std::abs(forward.normalised[k])) *
-                               (1 + std::abs(forward.mean[c]) / deviation);
-    }
-  }
-  return result;
-}
 
 // Gradients jump where the input of the activation is 0; there dy is set to 0, so that rounding
 // decides nothing.
@@ -192,7 +97,7 @@ TEST_CASE_METHOD(BatchNormFixture, "batch norm backward is close to float64", "[
   backend().batch_norm_forward(forward);
   const BatchNormReference reference(x, gamma, beta);
   const Values dy = away_from_kinks(rounded(random_values(shape.count(), 4), dtype), reference);
-  const BatchNormGradients expected = test::backward(reference, x, dy, gamma, activation);
+  const BatchNormGradients expected = batch_norm_backward(reference, x, dy, gamma, activation);
 
   BatchNormBackward arguments = backward_arguments(forward, dy);
   backend().batch_norm_backward(arguments);

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <thread>
@@ -221,6 +223,15 @@ TEST_CASE_METHOD(ConvolutionFixture, "backends with other threads do not disturb
   double elsewhere = 1.0;
   std::thread([&] { elsewhere = error(backend, w.view()); }).join();
   CHECK(elsewhere < 1e-6);
+
+  int used = 0;
+  std::thread([&] {
+    omp_set_num_threads(3);
+    elsewhere = error(single, w.view());
+    used = omp_get_max_threads();
+  }).join();
+  CHECK(elsewhere < 1e-6);
+  CHECK(used == 1);
 }
 
 TEST_CASE_METHOD(ConvolutionFixture, "the same call gives the same bits", "[ops][onednn]") {

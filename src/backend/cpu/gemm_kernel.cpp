@@ -26,7 +26,7 @@ void multiply_tile(std::int64_t depth, const float* strip, const float* panel, f
   };
 
   for (std::int64_t group = depth / kWidth; group > 0; --group) {
-    __builtin_prefetch(*lines++, 0, 2);
+    if (lines != nullptr) __builtin_prefetch(*lines++, 0, 2);
 #pragma GCC unroll 16
     for (int step = 0; step < kWidth; ++step) add_products(step);
     strip += kTileRows * kWidth;

@@ -7,7 +7,7 @@
 namespace acgan::gemm {
 
 // c[rows, kTileColumns] (row stride `stride`) = or += strip x panel (gemm_packing.h) over `depth`
-// values. On the way it prefetches lines[0, depth / kWidth), one with each group.
+// values. On the way it prefetches lines[0, depth / kWidth), unless null, one with each group.
 using TileKernel = void (*)(std::int64_t depth, const float* strip, const float* panel, float* c,
                             std::int64_t stride, const void* const* lines);
 

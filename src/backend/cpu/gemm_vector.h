@@ -6,6 +6,11 @@
 #if defined(__AVX512F__) || (defined(__AVX2__) && defined(__FMA__))
 #include <immintrin.h>
 #endif
+#if !defined(__AVX__)
+// The compiler splits the vectors; everything here is inlined, so the calling convention that it
+// warns of is never used.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
 
 // The vectors that the matrix product computes with: the widest that the binary may use. The
 // product's only file that knows about instruction sets.

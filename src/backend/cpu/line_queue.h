@@ -22,8 +22,9 @@ class LineQueue {
     }
   }
 
-  // The next `count` lines, at most kMostTaken, filled up with harmless ones.
+  // The next `count` lines, at most kMostTaken, filled up with harmless ones; null without any.
   const void* const* take(std::int64_t count) {
+    if (first_ == last_) return nullptr;
     const void* const* taken = lines_.data() + first_;
     for (std::int64_t i = last_; i < first_ + count; ++i) {
       lines_[static_cast<std::size_t>(i)] = this;

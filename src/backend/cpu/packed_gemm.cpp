@@ -79,7 +79,8 @@ class PackingAhead {
 
 // A tile that is narrower in memory than the kernel stores it.
 void multiply_edge_tile(const PackedBlock& block, std::int64_t rows, const float* strip,
-                        const float* panel, const SumPlace& place, float* c, std::int64_t columns) {
+                        const float* panel, const SumPlace& place, float* c, std::int64_t columns,
+                        const void* const* lines) {
   alignas(64) float tile[kTileRows * kTileColumns];
   gemm::tile_kernel(rows, TileStore::Overwrite)(block.depth, strip, panel, tile, kTileColumns,
                                                 lines);
