@@ -20,9 +20,9 @@ struct Convolution {
 
 void add_activation(Activation activation, dnnl::primitive_attr& attributes) {
   if (activation == Activation::None) return;
-  const float slope = activation == Activation::LeakyRelu ? kLeakySlope : 0.0f;
+  ACGAN_CHECK(activation == Activation::LeakyRelu);
   dnnl::post_ops operations;
-  operations.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, slope, 0.0f);
+  operations.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu, kLeakySlope, 0.0f);
   attributes.set_post_ops(operations);
 }
 
@@ -170,7 +170,9 @@ void OneDnnBackend::conv2d_forward(const ConvGeometry& geometry, const Tensor& x
                                    const Tensor& bias, Activation activation, const Tensor& y) {
   check_shapes(geometry, x, w, y);
   ACGAN_CHECK(!bias || bias.count() == geometry.out_c);
-  if (one_type(x, w, y) && (!bias || onednn_computes_in(bias.dtype))) {
+  // oneDNN's ReLU takes the larger of NaN and 0, which is 0: it would hide a run that diverges.
+  const bool hides_nan = activation == Activation::Relu;
+  if (!hides_nan && one_type(x, w, y) && (!bias || onednn_computes_in(bias.dtype))) {
     const OneDnnPrimitive& p = library_->find({.operation = OneDnnOperation::ConvForward,
                                                .geometry = geometry,
                                                .batch = x.rows(),
