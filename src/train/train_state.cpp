@@ -155,6 +155,26 @@ std::int64_t integer_text(const Checkpoint& checkpoint, const std::string& key, 
   return value;
 }
 
+// The metadata's sizes are those of arrays in the file, so a model built from them is no larger
+// than the file.
+void check_sizes(const Checkpoint& checkpoint, const AcganShape& shape) {
+  const ModelConfig& w = shape.widths;
+  const std::int64_t base = shape.image_size / 4;
+  const std::pair<const char*, Shape> expected[] = {
+      {"generator.dense1.weight", {w.dense_width, w.latent_dim + shape.classes}},
+      {"generator.dense2.weight", {base * base * w.conv2_width, w.dense_width}},
+      {"generator.deconv3.weight", {w.conv2_width, 4, 4, w.conv1_width}},
+      {"generator.deconv4.weight", {w.conv1_width, 4, 4, shape.channels}},
+      {"classifier.dense1.weight", {w.classifier_width, w.dense_width}}};
+  for (const auto& [name, array_shape] : expected) {
+    if (shape.image_size % 4 != 0 || checkpoint.at(name).shape != extents_of(array_shape)) {
+      fail(ErrorKind::Output, "{}: \"{}\" has the shape [{}], but its metadata says {}",
+           checkpoint.source(), name, fmt::join(checkpoint.at(name).shape, ","),
+           array_shape.text());
+    }
+  }
+}
+
 }  // namespace
 
 Checkpoint save_state(const TrainStep& step, const DataLoader::Position& position,
@@ -240,6 +260,7 @@ ModelFacts read_model_facts(const Checkpoint& checkpoint) {
     facts.class_names.push_back(name.is_string() ? name.get<std::string>() : name.dump());
   }
   facts.shape.classes = static_cast<std::int64_t>(facts.class_names.size());
+  check_sizes(checkpoint, facts.shape);
   return facts;
 }
 

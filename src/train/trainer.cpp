@@ -1,13 +1,12 @@
 #include "train/trainer.h"
 
-#include <sys/resource.h>
-
 #include <csignal>
 
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -18,9 +17,8 @@
 #include "data/dataset.h"
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
-#include "run/stats_log.h"
-#include "run/timing_log.h"
 #include "train/progress_text.h"
+#include "train/run_log.h"
 #include "train/sampler.h"
 #include "train/schedule.h"
 #include "train/train_setup.h"
@@ -33,12 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double peak_memory_mib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux: KiB
 }
 
 constexpr double kStatsIntervalSeconds = 10;
@@ -58,18 +50,6 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-// A run directory with the files that grow in it.
-struct Output {
-  Output(RunDirectory run_directory, std::int64_t last_step)
-      : directory(std::move(run_directory)),
-        timing(directory.timing_file(), last_step),
-        stats(directory.stats_file(), last_step) {}
-
-  RunDirectory directory;
-  TimingLog timing;
-  StatsLog stats;
-};
-
 class Trainer {
  public:
   Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& signal_received);
@@ -78,19 +58,21 @@ class Trainer {
  private:
   void log_start();
   void open_output();
+  std::string effective_config() const;
   void resume(const ResumePoint& point);
   void dry_run();
 
   void train();
   StepRecord run_step();
   void check_finite(const StepRecord& record) const;
+  bool is_skipping() const;
   bool time_is_up() const;
   void report(const StepRecord& record);
-  void flush_interval();
 
   void sample(const std::string& path);
   void save();
   void finish();
+  RunSummary summarize(const std::string& ended);
 
   const TrainRequest& request_;
   const Config& config_;
@@ -98,8 +80,7 @@ class Trainer {
   const std::atomic<int>& signal_;
   Clock::time_point start_ = Clock::now();
 
-  ProfilingBackend* profile_ =
-      nullptr;  // backend_ where a profile was asked for; set by its making
+  ProfilingBackend* profile_ = nullptr;  // backend_, where a profile was asked for
   std::unique_ptr<Backend> backend_;
   std::uint64_t seed_;
   DType compute_;
@@ -110,14 +91,14 @@ class Trainer {
   Sampler sampler_;
   OwnedTensor images_, labels_;
   std::vector<float> sample_z_;
+  std::vector<std::int32_t> all_classes_;
   Schedule sample_schedule_, save_schedule_;
 
-  std::unique_ptr<Output> output_;
+  std::unique_ptr<RunLog> run_log_;
   Progress progress_;
   std::int64_t images_seen_ = 0;
   std::int64_t sampled_step_ = -1, saved_step_ = -1;
-  std::vector<StepRecord> interval_;
-  std::vector<double> batch_ms_;
+  bool save_is_due_ = false;
   double sampling_seconds_ = 0, saving_seconds_ = 0, startup_seconds_ = 0;
   double last_stats_ = 0, last_live_ = 0;  // elapsed wall time of the last lines
   std::string last_grid_;
@@ -150,11 +131,13 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
               DType::U8),
       labels_(*backend_, {dataset_.count()}, DType::I32),
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
+      all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
       save_schedule_(config_.output.save_every) {
   backend_->upload(images_.view(), dataset_.images.data());
   backend_->upload(labels_.view(), dataset_.labels.data());
   step_.model().initialize(seed_);
+  std::iota(all_classes_.begin(), all_classes_.end(), 0);
 }
 
 void Trainer::log_start() {
@@ -179,7 +162,12 @@ RunEnd Trainer::run() {
   dataset_.images = {};  // the device has them
   startup_seconds_ = seconds_since(start_);
   if (profile_ != nullptr) profile_->reset();
-  train();
+  try {
+    train();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::NonFinite) summarize("non-finite");
+    throw;
+  }
   if (profile_ != nullptr) log_.info("{}", profile_->report());
   finish();
   return signal_ == 0 ? RunEnd::Done : static_cast<RunEnd>(128 + signal_);
@@ -191,27 +179,30 @@ void Trainer::open_output() {
     resume(point);
     return;
   }
-  output_ = std::make_unique<Output>(RunDirectory::create(config_.output.dir, config_), 0);
-  const RunDirectory& directory = output_->directory;
+  run_log_ = std::make_unique<RunLog>(RunDirectory::create(config_.output.dir, config_), 0);
+  const RunDirectory& directory = run_log_->directory();
   log_.open_file(directory.log_file());
-  Config effective = config_;
-  effective.train.seed = seed_;
-  write_file_atomically(directory.config_file(), dump_config(effective));
+  write_file_atomically(directory.config_file(), effective_config());
   log_.info("run directory: {}", directory.path());
   write_png(directory.reals_file(), reals_grid(dataset_, config_.output.rows));
   sample(directory.fakes_init_file());
+}
+
+// As YAML, with the seed that was drawn.
+std::string Trainer::effective_config() const {
+  Config effective = config_;
+  effective.train.seed = seed_;
+  return dump_config(effective);
 }
 
 void Trainer::resume(const ResumePoint& point) {
   load_state(point.checkpoint, step_, loader_, progress_, dataset_.class_names, fingerprint_);
   seed_ = step_.read_random_state().seed;
   sample_z_ = sample_latents(seed_, config_.output.rows, config_.model.latent_dim);
-  output_ = std::make_unique<Output>(RunDirectory::open(point.run_directory), progress_.step);
-  const RunDirectory& directory = output_->directory;
+  run_log_ = std::make_unique<RunLog>(RunDirectory::open(point.run_directory), progress_.step);
+  const RunDirectory& directory = run_log_->directory();
   log_.open_file(directory.log_file());
-  Config effective = config_;
-  effective.train.seed = seed_;
-  write_file_atomically(directory.config_file(), dump_config(effective));
+  write_file_atomically(directory.config_file(), effective_config());
   sample_schedule_.skip_to(progress_.elapsed_seconds);
   save_schedule_.skip_to(progress_.elapsed_seconds);
   saved_step_ = progress_.step;
@@ -224,14 +215,11 @@ void Trainer::resume(const ResumePoint& point) {
 
 // One step, one grid and one save in memory: what could fail later fails now.
 void Trainer::dry_run() {
-  const std::string config_yaml = dump_config(config_);
   RunDirectory::check_can_create(config_.output.dir);
   const StepRecord record = run_step();
   check_finite(record);
-  std::vector<std::int32_t> classes(static_cast<std::size_t>(step_.options().shape.classes));
-  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i);
-  sampler_.generate_grid(sample_z_, classes);
-  const Checkpoint checkpoint = save_state(step_, loader_.position(), progress_, config_yaml,
+  sampler_.generate_grid(sample_z_, all_classes_);
+  const Checkpoint checkpoint = save_state(step_, loader_.position(), progress_, effective_config(),
                                            dataset_.class_names, fingerprint_);
   log_.info("plan: {:.2f} GFLOP a step, checkpoints of {}", step_.step_flops() * 1e-9,
             bytes_text(checkpoint.byte_size()));
@@ -241,13 +229,14 @@ void Trainer::dry_run() {
 void Trainer::train() {
   while (!time_is_up() && signal_ == 0) {
     const StepRecord record = run_step();
-    output_->timing.add(record);
+    run_log_->add(record);
     report(record);
     check_finite(record);
     if (sample_schedule_.due(progress_.elapsed_seconds)) {
-      sample(output_->directory.fakes_file(progress_.step, progress_.elapsed_seconds));
+      sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
     }
-    if (save_schedule_.due(progress_.elapsed_seconds)) save();
+    save_is_due_ |= save_schedule_.due(progress_.elapsed_seconds);
+    if (save_is_due_ && !is_skipping()) save();
   }
 }
 
@@ -280,7 +269,6 @@ StepRecord Trainer::run_step() {
     record.loss_scale[i] = state.loss_scale;
     record.skipped[i] = state.skipped;
   }
-  batch_ms_.push_back(record.batch_ms);
   return record;
 }
 
@@ -289,8 +277,8 @@ void Trainer::check_finite(const StepRecord& record) const {
     const OptimizerState state = optimizer->read_state();
     if (state.consecutive_skips <= config_.precision.max_consecutive_skips) continue;
     std::string kept = "no checkpoint was written yet";
-    if (output_ && !output_->directory.checkpoints().empty()) {
-      kept = "the last good checkpoint is " + output_->directory.checkpoints().front();
+    if (run_log_ && !run_log_->directory().checkpoints().empty()) {
+      kept = "the last good checkpoint is " + run_log_->directory().checkpoints().front();
     }
     fail(ErrorKind::NonFinite,
          "training went non-finite: at step {} the gradients of optimizer {} were Inf or NaN in "
@@ -298,6 +286,13 @@ void Trainer::check_finite(const StepRecord& record) const {
          "--precision fp32",
          record.step, optimizer->name(), state.consecutive_skips, state.loss_scale, kept);
   }
+}
+
+// Weights from which no step succeeds may be lost already: they must not take a good checkpoint's
+// place.
+bool Trainer::is_skipping() const {
+  return std::any_of(step_.optimizers().begin(), step_.optimizers().end(),
+                     [](const auto& adam) { return adam->read_state().consecutive_skips > 0; });
 }
 
 bool Trainer::time_is_up() const {
@@ -308,7 +303,6 @@ bool Trainer::time_is_up() const {
 
 // The live line on a terminal, plain lines and stats.jsonl at intervals.
 void Trainer::report(const StepRecord& record) {
-  interval_.push_back(record);
   const double now = seconds_since(start_);
   if (log_.is_live() && now - last_live_ >= kLiveIntervalSeconds) {
     last_live_ = now;
@@ -317,20 +311,13 @@ void Trainer::report(const StepRecord& record) {
   if (now - last_stats_ >= kStatsIntervalSeconds || time_is_up()) {
     last_stats_ = now;
     if (!log_.is_live() || time_is_up()) log_.info("{}", progress_line(record, config_.train));
-    flush_interval();
+    run_log_->flush_interval();
   }
-}
-
-void Trainer::flush_interval() {
-  if (!interval_.empty()) output_->stats.add(interval_);
-  interval_.clear();
 }
 
 void Trainer::sample(const std::string& path) {
   const Stopwatch watch(sampling_seconds_);
-  std::vector<std::int32_t> classes(static_cast<std::size_t>(step_.options().shape.classes));
-  for (std::size_t i = 0; i < classes.size(); ++i) classes[i] = static_cast<std::int32_t>(i);
-  const std::vector<std::uint8_t> pixels = sampler_.generate_grid(sample_z_, classes);
+  const std::vector<std::uint8_t> pixels = sampler_.generate_grid(sample_z_, all_classes_);
   write_png(path, make_grid(pixels, config_.output.rows, step_.options().shape.classes,
                             dataset_.height, dataset_.width, dataset_.channels));
   sampled_step_ = progress_.step;
@@ -340,60 +327,53 @@ void Trainer::sample(const std::string& path) {
 
 void Trainer::save() {
   const Stopwatch watch(saving_seconds_);
-  const std::string path = output_->directory.checkpoint_file(progress_.step);
-  Config effective = config_;
-  effective.train.seed = seed_;
-  save_state(step_, loader_.position(), progress_, dump_config(effective), dataset_.class_names,
+  const std::string path = run_log_->directory().checkpoint_file(progress_.step);
+  save_state(step_, loader_.position(), progress_, effective_config(), dataset_.class_names,
              fingerprint_)
       .save(path);
-  output_->directory.prune_checkpoints(progress_.step, config_.output.keep);
+  run_log_->directory().prune_checkpoints(progress_.step, config_.output.keep);
   saved_step_ = progress_.step;
+  save_is_due_ = false;
   log_.info("checkpoint: {}", path);
 }
 
 void Trainer::finish() {
-  const RunDirectory& directory = output_->directory;
-  flush_interval();
   if (saved_step_ != progress_.step) save();
   if (sampled_step_ != progress_.step) {
-    sample(directory.fakes_file(progress_.step, progress_.elapsed_seconds));
+    sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
   }
   const bool out_of_steps = config_.train.steps > 0 && progress_.step >= config_.train.steps;
-  RunSummary summary;
-  summary.steps = progress_.step;
-  summary.images = images_seen_;
-  summary.seconds = progress_.elapsed_seconds;
-  summary.sampling_seconds = sampling_seconds_;
-  summary.saving_seconds = saving_seconds_;
-  summary.startup_seconds = startup_seconds_;
-  summary.median_batch_ms = quantile(batch_ms_, 0.5);
-  summary.p10_batch_ms = quantile(batch_ms_, 0.1);
-  summary.p90_batch_ms = quantile(batch_ms_, 0.9);
-  if (summary.median_batch_ms > 0) {
-    summary.images_per_second =
-        1e3 * static_cast<double>(config_.train.batch) / summary.median_batch_ms;
-  }
-  for (std::size_t i = 0; i < step_.optimizers().size(); ++i) {
-    summary.skipped[i] = step_.optimizers()[i]->read_state().skipped;
-  }
-  summary.peak_memory_mib = peak_memory_mib();
-  summary.device = backend_->name();
-  summary.precision = config_.precision.mode == PrecisionMode::Mixed ? "mixed" : "fp32";
-  summary.half = compute_ == DType::F32 ? "" : std::string(name_of(compute_));
-  summary.ended = signal_ == SIGINT    ? "SIGINT"
-                  : signal_ == SIGTERM ? "SIGTERM"
-                  : out_of_steps       ? "steps"
-                                       : "minutes";
-  summary.seed = seed_;
-  write_summary(directory.summary_file(), summary);
+  const RunSummary summary = summarize(signal_ == SIGINT    ? "SIGINT"
+                                       : signal_ == SIGTERM ? "SIGTERM"
+                                       : out_of_steps       ? "steps"
+                                                            : "minutes");
+  const double gflops =
+      summary.median_batch_ms > 0 ? step_.step_flops() / summary.median_batch_ms * 1e-6 : 0.0;
   log_.info(
       "done: {} steps, {} of training ({}), median {:.1f} ms a step, {:.1f} images/s, {:.1f} "
       "GFLOP/s",
       summary.steps, duration_text(summary.seconds), summary.ended, summary.median_batch_ms,
-      summary.images_per_second,
-      summary.median_batch_ms > 0 ? step_.step_flops() / summary.median_batch_ms * 1e-6 : 0.0);
-  log_.info("run directory: {}", directory.path());
+      summary.images_per_second, gflops);
+  log_.info("run directory: {}", run_log_->directory().path());
   log_.info("newest grid: {}", last_grid_);
+}
+
+// Closes stats.jsonl and writes summary.json.
+RunSummary Trainer::summarize(const std::string& ended) {
+  run_log_->flush_interval();
+  const StepRecord start{
+      .step = progress_.step, .images = images_seen_, .elapsed_seconds = progress_.elapsed_seconds};
+  RunSummary summary = run_log_->summarize(config_.train.batch, start);
+  summary.sampling_seconds = sampling_seconds_;
+  summary.saving_seconds = saving_seconds_;
+  summary.startup_seconds = startup_seconds_;
+  summary.device = backend_->name();
+  summary.precision = config_.precision.mode == PrecisionMode::Mixed ? "mixed" : "fp32";
+  summary.half = compute_ == DType::F32 ? "" : std::string(name_of(compute_));
+  summary.ended = ended;
+  summary.seed = seed_;
+  write_summary(run_log_->directory().summary_file(), summary);
+  return summary;
 }
 
 }  // namespace

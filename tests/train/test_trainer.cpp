@@ -153,7 +153,9 @@ TEST_CASE("training that diverges stops with the non-finite kind and keeps the c
     CHECK(error.kind() == ErrorKind::NonFinite);
     CHECK_THAT(error.what(), Catch::Contains("step_000002.safetensors"));
   }
-  CHECK_NOTHROW(Checkpoint::load(only_run(folder.path()) / "checkpoints/step_000002.safetensors"));
+  const fs::path run = only_run(folder.path());
+  CHECK_NOTHROW(Checkpoint::load(run / "checkpoints/step_000002.safetensors"));
+  CHECK(text_of(run / "summary.json").find("non-finite") != std::string::npos);
 }
 
 TEST_CASE("a batch larger than the set, an output folder that cannot be") {

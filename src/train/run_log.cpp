@@ -1,0 +1,50 @@
+#include "train/run_log.h"
+
+#include <sys/resource.h>
+
+namespace acgan {
+namespace {
+
+double peak_memory_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;  // Linux: KiB
+}
+
+}  // namespace
+
+RunLog::RunLog(RunDirectory directory, std::int64_t last_step)
+    : directory_(std::move(directory)),
+      timing_(directory_.timing_file(), last_step),
+      stats_(directory_.stats_file(), last_step) {}
+
+void RunLog::add(const StepRecord& record) {
+  timing_.add(record);
+  interval_.push_back(record);
+  batch_ms_.push_back(record.batch_ms);
+  last_ = record;
+}
+
+void RunLog::flush_interval() {
+  if (!interval_.empty()) stats_.add(interval_);
+  interval_.clear();
+}
+
+RunSummary RunLog::summarize(std::int64_t batch, const StepRecord& start) const {
+  const StepRecord& last = batch_ms_.empty() ? start : last_;
+  RunSummary summary;
+  summary.steps = last.step;
+  summary.images = last.images;
+  summary.seconds = last.elapsed_seconds;
+  summary.median_batch_ms = quantile(batch_ms_, 0.5);
+  summary.p10_batch_ms = quantile(batch_ms_, 0.1);
+  summary.p90_batch_ms = quantile(batch_ms_, 0.9);
+  if (summary.median_batch_ms > 0) {
+    summary.images_per_second = 1e3 * static_cast<double>(batch) / summary.median_batch_ms;
+  }
+  summary.skipped = last.skipped;
+  summary.peak_memory_mib = peak_memory_mib();
+  return summary;
+}
+
+}  // namespace acgan
