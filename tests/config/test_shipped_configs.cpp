@@ -11,7 +11,6 @@ TEST_CASE("the configs that come with the program are valid") {
     CAPTURE(entry.path());
     const Config config = load_config(entry.path().string(), {});
     CHECK(config.train.batch == 64);
-    CHECK(config.optimizer.learning_rate.d == 2e-4);
     CHECK(config.precision.mode == PrecisionMode::Fp32);
     ++count;
   }
