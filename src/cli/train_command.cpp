@@ -32,10 +32,16 @@ class SignalGuard {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &old_interrupt_);
     sigaction(SIGTERM, &action, &old_terminate_);
+    sigaction(SIGHUP, &action, &old_hang_up_);
+    // Nobody reads the terminal's lines any more (a closed pipe): no reason to lose the training.
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, &old_pipe_);
   }
   ~SignalGuard() {
     sigaction(SIGINT, &old_interrupt_, nullptr);
     sigaction(SIGTERM, &old_terminate_, nullptr);
+    sigaction(SIGHUP, &old_hang_up_, nullptr);
+    sigaction(SIGPIPE, &old_pipe_, nullptr);
   }
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
@@ -43,6 +49,8 @@ class SignalGuard {
  private:
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};
+  struct sigaction old_hang_up_ {};
+  struct sigaction old_pipe_ {};
 };
 
 // config.yaml of the run that `resume` names: the run directory itself, or a file in its

@@ -15,6 +15,7 @@ double peak_memory_mib() {
 
 RunLog::RunLog(RunDirectory directory, std::int64_t last_step)
     : directory_(std::move(directory)),
+      lock_(directory_.path()),
       timing_(directory_.timing_file(), last_step),
       stats_(directory_.stats_file(), last_step) {}
 

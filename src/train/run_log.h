@@ -3,13 +3,15 @@
 #include <cstdint>
 #include <vector>
 
+#include "run/directory_lock.h"
 #include "run/run_directory.h"
 #include "run/stats_log.h"
 #include "run/timing_log.h"
 
 namespace acgan {
 
-// A run directory with the files that grow in it, and what its steps add up to.
+// A run directory, held for this process, with the files that grow in it, and what its steps add up
+// to.
 class RunLog {
  public:
   // Goes on after `last_step`; 0 for a new run.
@@ -25,6 +27,7 @@ class RunLog {
 
  private:
   RunDirectory directory_;
+  DirectoryLock lock_;
   TimingLog timing_;
   StatsLog stats_;
   std::vector<StepRecord> interval_;

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 
 #include "run/run_directory.h"
+#include "train/train_state.h"
 
 namespace acgan {
 namespace {
@@ -129,6 +131,17 @@ ResumePoint find_resume_point(const std::string& resume, const Config& config, L
   Checkpoint checkpoint = Checkpoint::load(resume);
   return {std::filesystem::absolute(path).parent_path().parent_path().string(),
           std::move(checkpoint)};
+}
+
+std::uint64_t choose_seed(const Config& config, const std::optional<ResumePoint>& resume,
+                          Log& log) {
+  if (!resume) return config.train.seed ? *config.train.seed : std::random_device{}();
+  const std::uint64_t seed = seed_of(resume->checkpoint);
+  if (config.train.seed && *config.train.seed != seed) {
+    log.warn("seed {} is ignored: the run that goes on was started with seed {}",
+             *config.train.seed, seed);
+  }
+  return seed;
 }
 
 }  // namespace acgan

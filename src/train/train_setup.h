@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/log.h"
@@ -31,5 +32,8 @@ struct ResumePoint {
 // with a warning), a checkpoint file, or a run directory. Throws Error{Output} when there is
 // nothing to go on from.
 ResumePoint find_resume_point(const std::string& resume, const Config& config, Log& log);
+
+// The seed of a run: a run that goes on keeps the one it was started with.
+std::uint64_t choose_seed(const Config& config, const std::optional<ResumePoint>& resume, Log& log);
 
 }  // namespace acgan

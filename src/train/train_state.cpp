@@ -1,6 +1,7 @@
 #include "train/train_state.h"
 
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -143,6 +144,12 @@ void check_format(const Checkpoint& checkpoint) {
   }
 }
 
+void check_counters(const Checkpoint& checkpoint, bool plausible) {
+  if (plausible) return;
+  fail(ErrorKind::Output, "{}: its counters cannot be those of a run; use another checkpoint",
+       checkpoint.source());
+}
+
 std::int64_t integer_text(const Checkpoint& checkpoint, const std::string& key, std::int64_t low,
                           std::int64_t high) {
   const std::string& text = checkpoint.text(key);
@@ -232,13 +239,28 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
     OptimizerState state = optimizer->read_state();  // keeps this run's learning rate
     visit_optimizer_state("optimizer.state." + optimizer->name() + ".", state,
                           ScalarReader{checkpoint});
+    check_counters(checkpoint, state.applied >= 0 && state.skipped >= 0 && state.clean_steps >= 0 &&
+                                   state.consecutive_skips >= 0 && state.loss_scale > 0 &&
+                                   std::isfinite(state.loss_scale));
     optimizer->write_state(state);
   }
   DataLoader::Position position;
   RandomState random;
   visit_run_state(position, progress, random, ScalarReader{checkpoint});
+  constexpr std::int64_t kMostSteps = std::int64_t{1} << 48;
+  check_counters(checkpoint, progress.step >= 0 && progress.step < kMostSteps &&
+                                 progress.elapsed_seconds >= 0 &&
+                                 std::isfinite(progress.elapsed_seconds) &&
+                                 random.step < kMostSteps && position.epoch < kMostSteps);
   loader.seek(position);
   step.write_random_state(random);
+}
+
+std::uint64_t seed_of(const Checkpoint& checkpoint) {
+  check_format(checkpoint);
+  std::uint64_t seed = 0;
+  ScalarReader{checkpoint}("random.seed", seed);
+  return seed;
 }
 
 ModelFacts read_model_facts(const Checkpoint& checkpoint) {

@@ -35,6 +35,9 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
                 Progress& progress, const std::vector<std::string>& class_names,
                 const std::string& data_fingerprint);
 
+// The seed of the run that saved it. Throws Error{Output} where it is none of ours.
+std::uint64_t seed_of(const Checkpoint& checkpoint);
+
 // For sampling: the shape and class names, and the generator's weights and running statistics.
 ModelFacts read_model_facts(const Checkpoint& checkpoint);
 void load_generator(const Checkpoint& checkpoint, Acgan& model);

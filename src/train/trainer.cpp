@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -59,13 +61,15 @@ class Trainer {
   void log_start();
   void open_output();
   std::string effective_config() const;
-  void resume(const ResumePoint& point);
+  void load_resume_point();
+  void go_on_in_directory();
   void dry_run();
 
   void train();
   StepRecord run_step();
   void check_finite(const StepRecord& record) const;
   bool is_skipping() const;
+  [[noreturn]] void fail_nonfinite(const std::string& what) const;
   bool time_is_up() const;
   void report(const StepRecord& record);
 
@@ -73,6 +77,7 @@ class Trainer {
   void save();
   void finish();
   RunSummary summarize(const std::string& ended);
+  void summarize_failure(const Error& error);
 
   const TrainRequest& request_;
   const Config& config_;
@@ -82,6 +87,7 @@ class Trainer {
 
   ProfilingBackend* profile_ = nullptr;  // backend_, where a profile was asked for
   std::unique_ptr<Backend> backend_;
+  std::optional<ResumePoint> resume_;
   std::uint64_t seed_;
   DType compute_;
   Dataset dataset_;  // without its images once they are on the device
@@ -120,7 +126,9 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       log_(log),
       signal_(signal_received),
       backend_(open_training_backend(request, profile_)),
-      seed_(config_.train.seed ? *config_.train.seed : std::random_device{}()),
+      resume_(request.resume ? std::optional(find_resume_point(*request.resume, config_, log))
+                             : std::nullopt),
+      seed_(choose_seed(config_, resume_, log)),
       compute_(compute_type(config_.precision, *backend_)),
       dataset_(load_dataset(config_.data, seed_)),
       fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
@@ -138,6 +146,7 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
   backend_->upload(labels_.view(), dataset_.labels.data());
   step_.model().initialize(seed_);
   std::iota(all_classes_.begin(), all_classes_.end(), 0);
+  if (resume_) load_resume_point();
 }
 
 void Trainer::log_start() {
@@ -164,19 +173,18 @@ RunEnd Trainer::run() {
   if (profile_ != nullptr) profile_->reset();
   try {
     train();
+    if (profile_ != nullptr) log_.info("{}", profile_->report());
+    finish();
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::NonFinite) summarize("non-finite");
+    summarize_failure(error);
     throw;
   }
-  if (profile_ != nullptr) log_.info("{}", profile_->report());
-  finish();
   return signal_ == 0 ? RunEnd::Done : static_cast<RunEnd>(128 + signal_);
 }
 
 void Trainer::open_output() {
-  if (request_.resume) {
-    const ResumePoint point = find_resume_point(*request_.resume, config_, log_);
-    resume(point);
+  if (resume_) {
+    go_on_in_directory();
     return;
   }
   run_log_ = std::make_unique<RunLog>(RunDirectory::create(config_.output.dir, config_), 0);
@@ -195,22 +203,33 @@ std::string Trainer::effective_config() const {
   return dump_config(effective);
 }
 
-void Trainer::resume(const ResumePoint& point) {
-  load_state(point.checkpoint, step_, loader_, progress_, dataset_.class_names, fingerprint_);
-  seed_ = step_.read_random_state().seed;
-  sample_z_ = sample_latents(seed_, config_.output.rows, config_.model.latent_dim);
-  run_log_ = std::make_unique<RunLog>(RunDirectory::open(point.run_directory), progress_.step);
-  const RunDirectory& directory = run_log_->directory();
-  log_.open_file(directory.log_file());
-  write_file_atomically(directory.config_file(), effective_config());
+void Trainer::load_resume_point() {
+  load_state(resume_->checkpoint, step_, loader_, progress_, dataset_.class_names, fingerprint_);
   sample_schedule_.skip_to(progress_.elapsed_seconds);
   save_schedule_.skip_to(progress_.elapsed_seconds);
   saved_step_ = progress_.step;
   images_seen_ = static_cast<std::int64_t>(loader_.position().epoch) * dataset_.count() +
                  loader_.position().index;
+}
+
+void Trainer::go_on_in_directory() {
+  run_log_ = std::make_unique<RunLog>(RunDirectory::open(resume_->run_directory), progress_.step);
+  const RunDirectory& directory = run_log_->directory();
+  log_.open_file(directory.log_file());
+  write_file_atomically(directory.config_file(), effective_config());
   log_.info("run directory: {}", directory.path());
-  log_.info("resumed from {} at step {}, {} of training", point.checkpoint.source(), progress_.step,
+  const std::string source = resume_->checkpoint.source();
+  log_.info("resumed from {} at step {}, {} of training", source, progress_.step,
             duration_text(progress_.elapsed_seconds));
+  const std::vector<std::string> checkpoints = directory.checkpoints();
+  if (!checkpoints.empty() && std::filesystem::path(checkpoints.front()).filename() !=
+                                  std::filesystem::path(source).filename()) {
+    log_.warn(
+        "the steps after {} are run again; their rows in the logs are gone, their checkpoints "
+        "will be with the next one saved",
+        progress_.step);
+  }
+  resume_.reset();  // the training has it
 }
 
 // One step, one grid and one save in memory: what could fail later fails now.
@@ -276,16 +295,21 @@ void Trainer::check_finite(const StepRecord& record) const {
   for (const auto& optimizer : step_.optimizers()) {
     const OptimizerState state = optimizer->read_state();
     if (state.consecutive_skips <= config_.precision.max_consecutive_skips) continue;
-    std::string kept = "no checkpoint was written yet";
-    if (run_log_ && !run_log_->directory().checkpoints().empty()) {
-      kept = "the last good checkpoint is " + run_log_->directory().checkpoints().front();
-    }
-    fail(ErrorKind::NonFinite,
-         "training went non-finite: at step {} the gradients of optimizer {} were Inf or NaN in "
-         "{} steps one after the other (loss scale {}); {}; try a lower learning rate or "
-         "--precision fp32",
-         record.step, optimizer->name(), state.consecutive_skips, state.loss_scale, kept);
+    fail_nonfinite(fmt::format(
+        "at step {} the gradients of optimizer {} were Inf or NaN in {} steps one after the other "
+        "(loss scale {})",
+        record.step, optimizer->name(), state.consecutive_skips, state.loss_scale));
   }
+}
+
+void Trainer::fail_nonfinite(const std::string& what) const {
+  std::string kept = "no checkpoint was written yet";
+  if (run_log_ && !run_log_->directory().checkpoints().empty()) {
+    kept = "the last good checkpoint is " + run_log_->directory().checkpoints().front();
+  }
+  fail(ErrorKind::NonFinite,
+       "training went non-finite: {}; {}; try a lower learning rate or --precision fp32", what,
+       kept);
 }
 
 // Weights from which no step succeeds may be lost already: they must not take a good checkpoint's
@@ -338,6 +362,10 @@ void Trainer::save() {
 }
 
 void Trainer::finish() {
+  const StepMetrics last = step_.read_metrics();
+  if (!std::isfinite(last.d()) || !std::isfinite(last.g) || !std::isfinite(last.q())) {
+    fail_nonfinite(fmt::format("at step {}, the last one, a loss is Inf or NaN", progress_.step));
+  }
   if (saved_step_ != progress_.step) save();
   if (sampled_step_ != progress_.step) {
     sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
@@ -345,6 +373,7 @@ void Trainer::finish() {
   const bool out_of_steps = config_.train.steps > 0 && progress_.step >= config_.train.steps;
   const RunSummary summary = summarize(signal_ == SIGINT    ? "SIGINT"
                                        : signal_ == SIGTERM ? "SIGTERM"
+                                       : signal_ == SIGHUP  ? "SIGHUP"
                                        : out_of_steps       ? "steps"
                                                             : "minutes");
   const double gflops =
@@ -356,6 +385,15 @@ void Trainer::finish() {
       summary.images_per_second, gflops);
   log_.info("run directory: {}", run_log_->directory().path());
   log_.info("newest grid: {}", last_grid_);
+}
+
+// As far as the disk still lets us; the error itself is what counts.
+void Trainer::summarize_failure(const Error& error) {
+  try {
+    summarize(error.kind() == ErrorKind::NonFinite ? "non-finite" : "error");
+  } catch (const Error&) {
+    log_.debug("summary.json could not be written");
+  }
 }
 
 // Closes stats.jsonl and writes summary.json.

@@ -17,7 +17,7 @@ struct TrainRequest {
 };
 
 // How a run ended, as the exit code it maps to.
-enum class RunEnd { Done = 0, Interrupted = 130, Terminated = 143 };
+enum class RunEnd { Done = 0, HungUp = 129, Interrupted = 130, Terminated = 143 };
 
 // Trains from a request to the end of its time, writing a run directory. `signal_received` holds
 // the number of the signal that asked for an orderly end, or 0; it is looked at after every step.

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "run/checkpoint.h"
+#include "run/directory_lock.h"
 #include "run/run_directory.h"
 #include "support/temporary_folder.h"
 #include "train/schedule.h"
@@ -156,6 +157,68 @@ TEST_CASE("training that diverges stops with the non-finite kind and keeps the c
   const fs::path run = only_run(folder.path());
   CHECK_NOTHROW(Checkpoint::load(run / "checkpoints/step_000002.safetensors"));
   CHECK(text_of(run / "summary.json").find("non-finite") != std::string::npos);
+}
+
+TEST_CASE("a run that ends in a diverged state fails and leaves the good checkpoint alone") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.config.output.keep = 1;
+  train(request);
+  request.config.train.steps = 9;
+  request.config.optimizer.learning_rate = {.d = 1e30, .g = 1e30, .q = 1e30};
+  request.resume = "latest";
+  try {
+    train(request);
+    FAIL("should have thrown");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::NonFinite);
+  }
+  const fs::path checkpoints = only_run(folder.path()) / "checkpoints";
+  CHECK(fs::exists(checkpoints / "step_000005.safetensors"));
+  CHECK_FALSE(fs::exists(checkpoints / "step_000009.safetensors"));
+}
+
+TEST_CASE("a resumed run keeps its seed, whatever the config says") {
+  const test::TemporaryFolder whole, parts;
+  TrainRequest request = small_request(whole.path());
+  request.config.train.seed = 7;
+  train(request);
+  request.config.output.dir = parts.path();
+  request.config.train.steps = 2;
+  train(request);
+  request.config.train.steps = 5;
+  request.config.train.seed = 8;
+  request.resume = "latest";
+  train(request);
+  const std::string file = "checkpoints/step_000005.safetensors";
+  const Checkpoint expected = Checkpoint::load(only_run(whole.path()) / file);
+  const Checkpoint found = Checkpoint::load(only_run(parts.path()) / file);
+  CHECK(found.at("generator.dense1.weight").bytes == expected.at("generator.dense1.weight").bytes);
+  CHECK(text_of(only_run(parts.path()) / "config.yaml").find("seed: 7") != std::string::npos);
+}
+
+TEST_CASE("a dry run checks what it would resume from") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  train(request);
+  request.dry_run = true;
+  request.resume = only_run(folder.path()).string();
+  CHECK(train(request) == RunEnd::Done);
+  request.config.model.dense_width = 32;
+  CHECK_THROWS_WITH(train(request), Catch::Contains("dense_width"));
+  request.resume = "latest";
+  request.config.output.dir = folder / "nothing";
+  CHECK_THROWS_WITH(train(request), Catch::Contains("--resume latest"));
+}
+
+TEST_CASE("a run directory is held by one process") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  train(request);
+  const DirectoryLock lock(only_run(folder.path()).string());
+  request.resume = "latest";
+  request.config.train.steps = 6;
+  CHECK_THROWS_WITH(train(request), Catch::Contains("another process"));
 }
 
 TEST_CASE("a batch larger than the set, an output folder that cannot be") {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <string>
 
 #include "backend/cpu/parallel.h"
 
@@ -13,6 +15,22 @@ namespace {
 
 constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+// Linux gives out more memory than there is and kills the process that then uses it: look first.
+void check_available(std::size_t bytes) {
+  constexpr std::size_t kSmall = std::size_t{64} << 20;
+  if (bytes < kSmall) return;
+  std::ifstream file("/proc/meminfo");
+  for (std::string name; file >> name;) {
+    std::size_t kib = 0;
+    if (name == "MemAvailable:" && file >> kib && bytes / 1024 > kib) {
+      fail(
+          ErrorKind::Device,
+          "out of memory: {} MiB more are needed and {} MiB are free; use a smaller batch or model",
+          bytes >> 20, kib >> 10);
+    }
+  }
+}
 
 }  // namespace
 
@@ -30,6 +48,7 @@ std::string CpuBackend::description() const {
 }
 
 void* CpuBackend::allocate(std::size_t bytes) {
+  check_available(bytes);
   const std::size_t alignment = bytes >= 2 * kHugePage ? kHugePage : kAlignment;
   const std::size_t rounded = (std::max(bytes, std::size_t{1}) + alignment - 1) & ~(alignment - 1);
   void* memory = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
