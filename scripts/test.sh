@@ -41,7 +41,7 @@ test_with_sanitizers() {
   configure build-asan -DACGAN_SANITIZE=address,undefined -DACGAN_WERROR=OFF \
     -DCMAKE_CXX_FLAGS_RELEASE=-O1 &&
     build build-asan "${rooms[@]/#/test_}" &&
-    UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
       ctest --test-dir "$project_root/build-asan" --output-on-failure --no-tests=error \
       -R "^($(IFS='|' && echo "${rooms[*]}"))(_shared)?\$"
 }

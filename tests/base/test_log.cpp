@@ -1,8 +1,10 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <regex>
@@ -55,10 +57,16 @@ class Terminal {
     size.ws_col = columns;
     ACGAN_CHECK(::ioctl(master_, TIOCSWINSZ, &size) == 0);
   }
+  // All that was written so far: the kernel may hand it over in pieces, a little later.
   std::string read() const {
-    std::string text(4096, '\0');
-    const ssize_t count = ::read(master_, text.data(), text.size());
-    text.resize(count < 0 ? 0 : static_cast<std::size_t>(count));
+    std::string text;
+    pollfd poll_master{.fd = master_, .events = POLLIN, .revents = 0};
+    std::array<char, 4096> piece;
+    while (::poll(&poll_master, 1, 300) == 1 && (poll_master.revents & POLLIN) != 0) {
+      const ssize_t count = ::read(master_, piece.data(), piece.size());
+      if (count <= 0) break;
+      text.append(piece.data(), static_cast<std::size_t>(count));
+    }
     return text;
   }
 
