@@ -99,8 +99,9 @@ std::string precision_text(const PrecisionConfig& precision, DType compute,
       precision.loss_scale ? fmt::format("{} (fixed)", *precision.loss_scale)
                            : fmt::format("{} (dynamic)", precision.init_scale));
   if (!backend.computes_in(compute)) {
-    text += fmt::format("; {} is storage only on this device, so expect it to be slower than fp32",
-                        name_of(compute));
+    text +=
+        fmt::format("; {} is storage only on this device, so it is no faster than fp32, or slower",
+                    name_of(compute));
     text += backend.computes_in(DType::BF16)
                 ? "; --half bf16 computes in 16 bits here"
                 : "; a processor with bf16 instructions (AVX512-BF16, AMX) gains with --half bf16";
