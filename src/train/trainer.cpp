@@ -67,6 +67,7 @@ class Trainer {
 
   void train();
   StepRecord run_step();
+  void add_optimizer_states(StepRecord& record) const;
   void check_finite(const StepRecord& record) const;
   bool is_skipping() const;
   [[noreturn]] void fail_nonfinite(const std::string& what) const;
@@ -283,12 +284,16 @@ StepRecord Trainer::run_step() {
                     .q_loss = metrics.q(),
                     .accuracy_real = metrics.accuracy_real,
                     .accuracy_fake = metrics.accuracy_fake};
+  add_optimizer_states(record);
+  return record;
+}
+
+void Trainer::add_optimizer_states(StepRecord& record) const {
   for (std::size_t i = 0; i < step_.optimizers().size(); ++i) {
     const OptimizerState state = step_.optimizers()[i]->read_state();
     record.loss_scale[i] = state.loss_scale;
     record.skipped[i] = state.skipped;
   }
-  return record;
 }
 
 void Trainer::check_finite(const StepRecord& record) const {
@@ -399,8 +404,9 @@ void Trainer::summarize_failure(const Error& error) {
 // Closes stats.jsonl and writes summary.json.
 RunSummary Trainer::summarize(const std::string& ended) {
   run_log_->flush_interval();
-  const StepRecord start{
+  StepRecord start{
       .step = progress_.step, .images = images_seen_, .elapsed_seconds = progress_.elapsed_seconds};
+  add_optimizer_states(start);
   RunSummary summary = run_log_->summarize(config_.train.batch, start);
   summary.sampling_seconds = sampling_seconds_;
   summary.saving_seconds = saving_seconds_;

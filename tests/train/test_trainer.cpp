@@ -42,6 +42,18 @@ RunEnd train(const TrainRequest& request, int signal = 0) {
   return run_training(request, log, received);
 }
 
+// The message of the error that the run must end with.
+std::string error_of(const TrainRequest& request, ErrorKind kind) {
+  try {
+    train(request);
+  } catch (const Error& error) {
+    CHECK(error.kind() == kind);
+    return error.what();
+  }
+  FAIL("the run should have failed");
+  return {};
+}
+
 std::string text_of(const fs::path& path) { return test::read_text(path.string()); }
 
 std::int64_t lines_of(const fs::path& path) {
@@ -147,13 +159,7 @@ TEST_CASE("training that diverges stops with the non-finite kind and keeps the c
   request.config.precision.max_consecutive_skips = 3;
   request.config.optimizer.learning_rate = {.d = 1e30, .g = 1e30, .q = 1e30};
   request.resume = "latest";
-  try {
-    train(request);
-    FAIL("should have thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::NonFinite);
-    CHECK_THAT(error.what(), Catch::Contains("step_000002.safetensors"));
-  }
+  CHECK_THAT(error_of(request, ErrorKind::NonFinite), Catch::Contains("step_000002.safetensors"));
   const fs::path run = only_run(folder.path());
   CHECK_NOTHROW(Checkpoint::load(run / "checkpoints/step_000002.safetensors"));
   CHECK(text_of(run / "summary.json").find("non-finite") != std::string::npos);
@@ -167,12 +173,7 @@ TEST_CASE("a run that ends in a diverged state fails and leaves the good checkpo
   request.config.train.steps = 9;
   request.config.optimizer.learning_rate = {.d = 1e30, .g = 1e30, .q = 1e30};
   request.resume = "latest";
-  try {
-    train(request);
-    FAIL("should have thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::NonFinite);
-  }
+  error_of(request, ErrorKind::NonFinite);
   const fs::path checkpoints = only_run(folder.path()) / "checkpoints";
   CHECK(fs::exists(checkpoints / "step_000005.safetensors"));
   CHECK_FALSE(fs::exists(checkpoints / "step_000009.safetensors"));
@@ -229,12 +230,7 @@ TEST_CASE("a batch larger than the set, an output folder that cannot be") {
   request = small_request(folder.path());
   test::write_text(folder / "file", "x");
   request.config.output.dir = folder / "file/runs";
-  try {
-    train(request);
-    FAIL("should have thrown");
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::Output);
-  }
+  error_of(request, ErrorKind::Output);
 }
 
 TEST_CASE("a schedule is due once for every point passed") {

@@ -141,7 +141,7 @@ class ForwardPass {
       const double variance = sums_.total(1, c) * share - offset * offset;
       mean_[c] = static_cast<float>(mean);
       variance_[c] = static_cast<float>(variance < 0.0 ? 0.0 : variance);
-      shift()[c] = static_cast<float>(mean - double{mean_[c]});  // what rounding took, for now
+      shift()[c] = static_cast<float>(mean - double{mean_[c]});  // what rounding took from the mean
     }
     cpu::for_each_vector(tile.column_begin, tile.column_end, [&](std::int64_t c, auto lanes) {
       const Float8 scale_value =
