@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/check.h"
+#include "backend/open_backend.h"
+#include "base/error.h"
 #include "cli/command_line.h"
-#include "cli/devices_command.h"
 #include "cli/sample_command.h"
 #include "cli/train_command.h"
 

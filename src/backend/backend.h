@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backend/conv_geometry.h"
 #include "backend/philox.h"
@@ -58,6 +60,26 @@ struct AdamUpdate {
   AdamConstants constants;
 };
 
+// Work that was recorded once and can be run as often as wanted.
+class CapturedWork {
+ public:
+  virtual ~CapturedWork() = default;
+  virtual void run() = 0;
+};
+
+// Reads a few small tensors without holding up the device.
+class Readback {
+ public:
+  virtual ~Readback() = default;
+  virtual void start() = 0;  // queues the reading behind the work asked for so far
+  virtual bool is_ready() const = 0;
+  virtual void wait() = 0;  // until what start() queued is there
+  // The tensors' bytes, one after the other, after wait().
+  virtual std::span<const std::byte> bytes() const = 0;
+  // Time on the device from where `earlier` read to where this one did; after wait() on both.
+  virtual double milliseconds_since(const Readback& earlier) const = 0;
+};
+
 // The complete list of operations that training needs, on one device. Operations take views,
 // allocate nothing the caller can see, read nothing back and may run asynchronously until
 // synchronize(). Unless noted, floating tensors have the compute dtype (F32, F16 or BF16): values
@@ -80,6 +102,12 @@ class Backend {
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  // same shape and dtype
   virtual void zero(const Tensor& destination) = 0;
   virtual void synchronize() = 0;
+
+  // ---- control
+  // Records the operations that `work` asks for, without running them. Everything about them is
+  // kept as it is now but what lies in backend memory. No upload, download or allocation in it.
+  virtual std::unique_ptr<CapturedWork> capture(std::function<void()> work) = 0;
+  virtual std::unique_ptr<Readback> make_readback(std::vector<Tensor> sources) = 0;
 
   // ---- conversion between floating dtypes, same shape
   virtual void cast(const Tensor& source, const Tensor& destination) = 0;

@@ -3,13 +3,15 @@
 #include <array>
 #include <cstdint>
 
+#include "base/host_device.h"
+
 namespace acgan {
 
 // Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011): four
 // random words from a 128-bit counter and a 64-bit key. Counter-based, so every backend and every
 // thread count gives the same numbers.
-inline std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
-                                               std::uint64_t key) {
+ACGAN_HOST_DEVICE inline std::array<std::uint32_t, 4> philox4x32(
+    std::array<std::uint32_t, 4> counter, std::uint64_t key) {
   auto key0 = static_cast<std::uint32_t>(key);
   auto key1 = static_cast<std::uint32_t>(key >> 32);
   for (int round = 0; round < 10; ++round) {
@@ -36,15 +38,17 @@ enum class RandomStream : std::uint32_t {
 };
 
 // The four words of block `block` of a stream at `step`.
-inline std::array<std::uint32_t, 4> philox_block(std::uint64_t seed, RandomStream stream,
-                                                 std::uint64_t step, std::uint32_t block) {
+ACGAN_HOST_DEVICE inline std::array<std::uint32_t, 4> philox_block(std::uint64_t seed,
+                                                                   RandomStream stream,
+                                                                   std::uint64_t step,
+                                                                   std::uint32_t block) {
   return philox4x32({block, static_cast<std::uint32_t>(step),
                      static_cast<std::uint32_t>(step >> 32), static_cast<std::uint32_t>(stream)},
                     seed);
 }
 
 // [-1,1) in multiples of 2^-23, exact in float.
-inline float uniform_symmetric(std::uint32_t word) {
+ACGAN_HOST_DEVICE inline float uniform_symmetric(std::uint32_t word) {
   return static_cast<float>(word >> 8) * 0x1p-23f - 1.0f;
 }
 

@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "backend/kept_work.h"
+#include "base/error.h"
+
 namespace acgan {
 namespace {
 
@@ -104,6 +107,10 @@ void ProfilingBackend::copy(const Tensor& source, const Tensor& destination) {
 void ProfilingBackend::zero(const Tensor& destination) {
   measure("zero", destination, {.bytes = bytes_of({destination})},
           [&] { backend_->zero(destination); });
+}
+
+std::unique_ptr<CapturedWork> ProfilingBackend::capture(std::function<void()> work) {
+  return std::make_unique<KeptWork>(std::move(work));
 }
 
 void ProfilingBackend::cast(const Tensor& source, const Tensor& destination) {

@@ -35,6 +35,12 @@ class ProfilingBackend final : public Backend {
   void zero(const Tensor& destination) override;
   void synchronize() override { backend_->synchronize(); }
 
+  // Work that is captured is measured operation by operation whenever it runs.
+  std::unique_ptr<CapturedWork> capture(std::function<void()> work) override;
+  std::unique_ptr<Readback> make_readback(std::vector<Tensor> sources) override {
+    return backend_->make_readback(std::move(sources));
+  }
+
   void cast(const Tensor& source, const Tensor& destination) override;
 
   void conv2d_forward(const ConvGeometry& geometry, const Tensor& x, const Tensor& w,

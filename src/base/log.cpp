@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 

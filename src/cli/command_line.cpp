@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "config/config_keys.h"
 #include "config/nearest_name.h"
 

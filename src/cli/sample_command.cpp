@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "backend/open_backend.h"
-#include "base/check.h"
+#include "base/error.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
 #include "run/run_directory.h"
@@ -150,10 +150,12 @@ void run_sample_command(const SampleCommand& command) {
                   .shape = facts.shape};
   const auto columns = static_cast<std::int64_t>(samples.labels.size());
 
-  const std::unique_ptr<Backend> backend =
-      open_backend(device_to_open(command.device), command.threads);
+  const OpenedBackend opened = open_backend({.device = command.device, .threads = command.threads});
+  Backend* const backend = opened.backend.get();
   fmt::print("device: {}\n", backend->description());
-  if (command.device == "auto") fmt::print("device: {}\n", why_not_cuda());
+  if (!opened.why_not_cuda.empty()) {
+    fmt::print("device: auto took the CPU: {}\n", opened.why_not_cuda);
+  }
   Acgan model(*backend, facts.shape, DType::F32);
   load_generator(checkpoint, model);
   Sampler sampler(model, std::min(kChunk, command.rows * columns));

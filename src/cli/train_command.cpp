@@ -6,7 +6,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "train/trainer.h"
 
 namespace acgan {

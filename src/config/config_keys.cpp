@@ -4,7 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "base/format.h"
 #include "config/key_makers.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "base/format.h"
 #include "config/config_keys.h"
 

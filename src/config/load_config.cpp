@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "config/config_keys.h"
 #include "config/nearest_name.h"
 

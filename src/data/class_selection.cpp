@@ -4,7 +4,7 @@
 #include <numeric>
 #include <span>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "config/nearest_name.h"
 
 namespace acgan {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backend/philox.h"
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 

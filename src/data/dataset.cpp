@@ -7,7 +7,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "data/cifar10.h"
 #include "data/doodles.h"
 #include "data/image.h"

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "backend/philox.h"
-#include "base/check.h"
+#include "base/error.h"
 #include "data/class_selection.h"
 #include "data/doodle_pen.h"
 #include "data/doodle_strokes.h"

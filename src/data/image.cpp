@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "data/jpeg_segments.h"
 
 namespace acgan {

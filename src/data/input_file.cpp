@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

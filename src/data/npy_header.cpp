@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

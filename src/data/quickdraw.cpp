@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "data/class_selection.h"
 #include "data/data_folder.h"
 #include "data/image.h"

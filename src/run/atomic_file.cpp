@@ -13,7 +13,7 @@
 #include <optional>
 #include <system_error>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "run/atomic_file.h"
 #include "run/checksum.h"
 #include "run/safetensors_header.h"

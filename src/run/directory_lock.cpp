@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "run/atomic_file.h"
 
 namespace acgan {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "run/atomic_file.h"
 
 namespace acgan {

@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

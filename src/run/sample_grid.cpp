@@ -10,7 +10,7 @@
 #define STB_IMAGE_WRITE_STATIC
 #include <stb/stb_image_write.h>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "run/atomic_file.h"
 
 namespace acgan {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <random>
 
+#include "base/error.h"
 #include "run/run_directory.h"
 #include "train/train_state.h"
 
@@ -56,10 +57,6 @@ ResumePoint latest_of(const Config& config, Log& log) {
 
 }  // namespace
 
-std::string device_to_open(const std::string& device) { return device == "auto" ? "cpu" : device; }
-
-std::string why_not_cuda() { return "auto took the CPU: this build has no CUDA backend"; }
-
 DType compute_type(const PrecisionConfig& precision, const Backend& backend) {
   if (precision.mode == PrecisionMode::Fp32) return DType::F32;
   switch (precision.half) {
@@ -70,6 +67,8 @@ DType compute_type(const PrecisionConfig& precision, const Backend& backend) {
     case HalfType::Auto:
       break;
   }
+  // On a GPU fp16 is what the study has; on a CPU only bf16 can have instructions.
+  if (backend.computes_in(DType::F16)) return DType::F16;
   return backend.computes_in(DType::BF16) ? DType::BF16 : DType::F16;
 }
 

@@ -13,8 +13,6 @@
 namespace acgan {
 
 // From a config to what a run is made of.
-std::string device_to_open(const std::string& device);  // "auto" -> "cpu"
-std::string why_not_cuda();                             // why `auto` passed over CUDA
 DType compute_type(const PrecisionConfig& precision, const Backend& backend);
 TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,
                               std::uint64_t seed);

@@ -1,7 +1,12 @@
 #include "train/train_step.h"
 
+#include <cstring>
+
 namespace acgan {
 namespace {
+
+// Until then memory that backends keep for themselves has grown to its size.
+constexpr int kEagerSteps = 2;
 
 constexpr std::array<int, 1> kFirstGroup{0};
 constexpr std::array<int, 2> kBothGroups{0, 1};
@@ -73,6 +78,26 @@ void TrainStep::load_batch(const Tensor& images, const Tensor& labels,
   backend_.gather_images(images, indices_.view(), options_.image_divisor,
                          images_.view().slice(0, options_.batch));
   backend_.gather_labels(labels, indices_.view(), labels_.view());
+}
+
+void TrainStep::run() {
+  const auto first = [this] {
+    draw_latents();
+    discriminator_half();
+  };
+  const auto second = [this] { generator_half(); };
+  if (eager_steps_ < kEagerSteps) {
+    first();
+    second();
+    ++eager_steps_;
+    return;
+  }
+  if (!discriminator_work_) {
+    discriminator_work_ = backend_.capture(first);
+    generator_work_ = backend_.capture(second);
+  }
+  discriminator_work_->run();
+  generator_work_->run();
 }
 
 void TrainStep::draw_latents() {
@@ -254,6 +279,25 @@ StepMetrics TrainStep::read_metrics() const {
   StepMetrics metrics;
   backend_.download(&metrics, metrics_.view());
   return metrics;
+}
+
+std::unique_ptr<Readback> TrainStep::make_outcome_readback() const {
+  std::vector<Tensor> sources{metrics_.view()};
+  for (const auto& adam : optimizers_) {
+    sources.push_back({adam->state(), {std::int64_t{sizeof(OptimizerState)}}, DType::U8});
+  }
+  return backend_.make_readback(std::move(sources));
+}
+
+StepOutcome TrainStep::outcome(const Readback& readback) const {
+  StepOutcome outcome;
+  outcome.optimizers.resize(optimizers_.size());
+  const std::byte* source = readback.bytes().data();
+  std::memcpy(&outcome.metrics, source, sizeof(StepMetrics));
+  source += sizeof(StepMetrics);
+  std::memcpy(outcome.optimizers.data(), source,
+              outcome.optimizers.size() * sizeof(OptimizerState));
+  return outcome;
 }
 
 RandomState TrainStep::read_random_state() const {

@@ -30,6 +30,12 @@ struct StepMetrics {
   float q() const { return q_real + q_fake; }
 };
 
+// What one step left behind: its metrics and the states of the optimisers, in their order.
+struct StepOutcome {
+  StepMetrics metrics;
+  std::vector<OptimizerState> optimizers;
+};
+
 // Bytes by purpose, for the start-up log and --dry-run.
 struct MemoryShare {
   std::string purpose;
@@ -37,10 +43,9 @@ struct MemoryShare {
 };
 
 // The device work of one training iteration: networks, passes, the optimisers and the random
-// stream. One step is load_batch(), draw_latents(), discriminator_half(), generator_half(); nothing
-// in it reads back. Real and fake images go through the discriminator as one batch of two groups;
-// gradients that meet the same activations (q and g in the generator; q real, q fake and g in the
-// trunk) go back as one batch.
+// stream. One step is load_batch() and run(); nothing in it reads back. Real and fake images go
+// through the discriminator as one batch of two groups; gradients that meet the same activations (q
+// and g in the generator; q real, q fake and g in the trunk) go back as one batch.
 class TrainStep {
  public:
   TrainStep(Backend& backend, const TrainStepOptions& options);
@@ -48,12 +53,20 @@ class TrainStep {
   // images U8 [M,H,W,C] and labels I32 [M] in backend memory; indices I32 [batch] on the host.
   void load_batch(const Tensor& images, const Tensor& labels,
                   std::span<const std::int32_t> indices);
+  // Draws latents and runs both halves. After two steps in which operations run as they are asked
+  // for, each half is captured once and replayed (on a GPU as a CUDA graph).
+  void run();
+
+  // The parts of run(), for tests.
   void draw_latents();                          // from the random state, which moves on
   void load_latents(std::span<const float> z);  // [batch * latent_dim], instead of draw_latents()
   void discriminator_half();
   void generator_half();
 
   StepMetrics read_metrics() const;
+  // To read outcomes while later steps are under way.
+  std::unique_ptr<Readback> make_outcome_readback() const;
+  StepOutcome outcome(const Readback& readback) const;
   RandomState read_random_state() const;
   void write_random_state(const RandomState& state);
 
@@ -108,6 +121,8 @@ class TrainStep {
   OwnedTensor image_gradient_;    // [2 * batch, H, W, C]
   OwnedTensor metrics_;           // StepMetrics
   OwnedTensor random_;            // RandomState
+  int eager_steps_ = 0;
+  std::unique_ptr<CapturedWork> discriminator_work_, generator_work_;
 };
 
 }  // namespace acgan

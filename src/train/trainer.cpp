@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -14,6 +15,7 @@
 
 #include "backend/open_backend.h"
 #include "backend/profiling_backend.h"
+#include "base/error.h"
 #include "config/load_config.h"
 #include "data/data_loader.h"
 #include "data/dataset.h"
@@ -38,6 +40,9 @@ double seconds_since(Clock::time_point start) {
 constexpr double kStatsIntervalSeconds = 10;
 constexpr double kLiveIntervalSeconds = 0.2;
 constexpr std::int64_t kSampleChunk = 50;
+// Steps that may be under way: the device always has the next one while this program looks at the
+// last one.
+constexpr std::size_t kStepsUnderWay = 2;
 
 // Adds the time of its own life to a sum.
 class Stopwatch {
@@ -66,7 +71,9 @@ class Trainer {
   void dry_run();
 
   void train();
-  StepRecord run_step();
+  void start_step();
+  StepRecord complete_step();
+  void complete_steps(std::size_t still_under_way);
   void add_optimizer_states(StepRecord& record) const;
   void check_finite(const StepRecord& record) const;
   bool is_skipping() const;
@@ -87,7 +94,8 @@ class Trainer {
   Clock::time_point start_ = Clock::now();
 
   ProfilingBackend* profile_ = nullptr;  // backend_, where a profile was asked for
-  std::unique_ptr<Backend> backend_;
+  OpenedBackend opened_;
+  Backend* backend_;
   std::optional<ResumePoint> resume_;
   std::uint64_t seed_;
   DType compute_;
@@ -101,6 +109,13 @@ class Trainer {
   std::vector<std::int32_t> all_classes_;
   Schedule sample_schedule_, save_schedule_;
 
+  // One more than can be under way: a step's time is counted from where the one before ended.
+  std::array<std::unique_ptr<Readback>, kStepsUnderWay + 1> outcomes_;
+  std::unique_ptr<Readback> resting_;  // where the device was when it last had nothing to do
+  const Readback* step_began_ = nullptr;
+  std::size_t started_ = 0, completed_ = 0;       // steps of this process
+  std::vector<OptimizerState> optimizer_states_;  // after the last completed step
+
   std::unique_ptr<RunLog> run_log_;
   Progress progress_;
   std::int64_t images_seen_ = 0;
@@ -111,14 +126,14 @@ class Trainer {
   std::string last_grid_;
 };
 
-std::unique_ptr<Backend> open_training_backend(const TrainRequest& request,
-                                               ProfilingBackend*& profile) {
-  auto backend = open_backend(device_to_open(request.config.train.device),
-                              static_cast<int>(request.config.train.threads));
-  if (!request.profile) return backend;
-  auto profiling = std::make_unique<ProfilingBackend>(std::move(backend));
+OpenedBackend open_training_backend(const TrainRequest& request, ProfilingBackend*& profile) {
+  const TrainConfig& train = request.config.train;
+  OpenedBackend opened =
+      open_backend({.device = train.device, .threads = static_cast<int>(train.threads)});
+  if (!request.profile) return opened;
+  auto profiling = std::make_unique<ProfilingBackend>(std::move(opened.backend));
   profile = profiling.get();
-  return profiling;
+  return {std::move(profiling), opened.why_not_cuda};
 }
 
 Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& signal_received)
@@ -126,7 +141,8 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       config_(request.config),
       log_(log),
       signal_(signal_received),
-      backend_(open_training_backend(request, profile_)),
+      opened_(open_training_backend(request, profile_)),
+      backend_(opened_.backend.get()),
       resume_(request.resume ? std::optional(find_resume_point(*request.resume, config_, log))
                              : std::nullopt),
       seed_(choose_seed(config_, resume_, log)),
@@ -146,13 +162,18 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
   backend_->upload(images_.view(), dataset_.images.data());
   backend_->upload(labels_.view(), dataset_.labels.data());
   step_.model().initialize(seed_);
+  for (auto& outcome : outcomes_) outcome = step_.make_outcome_readback();
+  resting_ = backend_->make_readback({});
   std::iota(all_classes_.begin(), all_classes_.end(), 0);
   if (resume_) load_resume_point();
+  for (const auto& adam : step_.optimizers()) optimizer_states_.push_back(adam->read_state());
 }
 
 void Trainer::log_start() {
   log_.info("device: {}", backend_->description());
-  if (config_.train.device == "auto") log_.info("device: {}", why_not_cuda());
+  if (!opened_.why_not_cuda.empty()) {
+    log_.info("device: auto took the CPU: {}", opened_.why_not_cuda);
+  }
   log_.info("data: {}; {} images {}x{}x{}", dataset_.description, dataset_.count(), dataset_.height,
             dataset_.width, dataset_.channels);
   log_.info("data: {}", class_table(dataset_));
@@ -236,8 +257,8 @@ void Trainer::go_on_in_directory() {
 // One step, one grid and one save in memory: what could fail later fails now.
 void Trainer::dry_run() {
   RunDirectory::check_can_create(config_.output.dir);
-  const StepRecord record = run_step();
-  check_finite(record);
+  start_step();
+  check_finite(complete_step());
   sampler_.generate_grid(sample_z_, all_classes_);
   const Checkpoint checkpoint = save_state(step_, loader_.position(), progress_, effective_config(),
                                            dataset_.class_names, fingerprint_);
@@ -248,28 +269,42 @@ void Trainer::dry_run() {
 
 void Trainer::train() {
   while (!time_is_up() && signal_ == 0) {
-    const StepRecord record = run_step();
-    run_log_->add(record);
-    report(record);
-    check_finite(record);
-    if (sample_schedule_.due(progress_.elapsed_seconds)) {
+    start_step();
+    complete_steps(kStepsUnderWay - 1);
+    const bool sample_is_due = sample_schedule_.due(progress_.elapsed_seconds);
+    save_is_due_ |= save_schedule_.due(progress_.elapsed_seconds);
+    if (sample_is_due || save_is_due_) complete_steps(0);
+    if (sample_is_due) {
       sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
     }
-    save_is_due_ |= save_schedule_.due(progress_.elapsed_seconds);
     if (save_is_due_ && !is_skipping()) save();
   }
+  complete_steps(0);
 }
 
-StepRecord Trainer::run_step() {
-  const Clock::time_point start = Clock::now();
+void Trainer::start_step() {
+  if (started_ == completed_) {
+    resting_->start();
+    step_began_ = resting_.get();
+  }
   std::vector<std::int32_t> indices(static_cast<std::size_t>(config_.train.batch));
   loader_.next(indices);
   step_.load_batch(images_.view(), labels_.view(), indices);
-  step_.draw_latents();
-  step_.discriminator_half();
-  step_.generator_half();
-  const StepMetrics metrics = step_.read_metrics();
-  const double seconds = seconds_since(start);
+  step_.run();
+  outcomes_[started_ % outcomes_.size()]->start();
+  ++started_;
+}
+
+// Waits for the oldest step under way.
+StepRecord Trainer::complete_step() {
+  Readback& readback = *outcomes_[completed_ % outcomes_.size()];
+  readback.wait();
+  const double seconds = 1e-3 * readback.milliseconds_since(*step_began_);
+  step_began_ = &readback;
+  ++completed_;
+  const StepOutcome outcome = step_.outcome(readback);
+  const StepMetrics& metrics = outcome.metrics;
+  optimizer_states_ = outcome.optimizers;
 
   ++progress_.step;
   progress_.elapsed_seconds += seconds;
@@ -288,22 +323,32 @@ StepRecord Trainer::run_step() {
   return record;
 }
 
+// Logs and checks what is done, and waits until no more than `still_under_way` are not.
+void Trainer::complete_steps(std::size_t still_under_way) {
+  while (completed_ < started_ && (started_ - completed_ > still_under_way ||
+                                   outcomes_[completed_ % outcomes_.size()]->is_ready())) {
+    const StepRecord record = complete_step();
+    run_log_->add(record);
+    report(record);
+    check_finite(record);
+  }
+}
+
 void Trainer::add_optimizer_states(StepRecord& record) const {
-  for (std::size_t i = 0; i < step_.optimizers().size(); ++i) {
-    const OptimizerState state = step_.optimizers()[i]->read_state();
-    record.loss_scale[i] = state.loss_scale;
-    record.skipped[i] = state.skipped;
+  for (std::size_t i = 0; i < optimizer_states_.size(); ++i) {
+    record.loss_scale[i] = optimizer_states_[i].loss_scale;
+    record.skipped[i] = optimizer_states_[i].skipped;
   }
 }
 
 void Trainer::check_finite(const StepRecord& record) const {
-  for (const auto& optimizer : step_.optimizers()) {
-    const OptimizerState state = optimizer->read_state();
+  for (std::size_t i = 0; i < optimizer_states_.size(); ++i) {
+    const OptimizerState& state = optimizer_states_[i];
     if (state.consecutive_skips <= config_.precision.max_consecutive_skips) continue;
     fail_nonfinite(fmt::format(
         "at step {} the gradients of optimizer {} were Inf or NaN in {} steps one after the other "
         "(loss scale {})",
-        record.step, optimizer->name(), state.consecutive_skips, state.loss_scale));
+        record.step, step_.optimizers()[i]->name(), state.consecutive_skips, state.loss_scale));
   }
 }
 
@@ -320,13 +365,14 @@ void Trainer::fail_nonfinite(const std::string& what) const {
 // Weights from which no step succeeds may be lost already: they must not take a good checkpoint's
 // place.
 bool Trainer::is_skipping() const {
-  return std::any_of(step_.optimizers().begin(), step_.optimizers().end(),
-                     [](const auto& adam) { return adam->read_state().consecutive_skips > 0; });
+  return std::any_of(optimizer_states_.begin(), optimizer_states_.end(),
+                     [](const OptimizerState& state) { return state.consecutive_skips > 0; });
 }
 
 bool Trainer::time_is_up() const {
   const TrainConfig& train = config_.train;
-  return (train.steps > 0 && progress_.step >= train.steps) ||
+  const auto under_way = static_cast<std::int64_t>(started_ - completed_);
+  return (train.steps > 0 && progress_.step + under_way >= train.steps) ||
          (train.minutes > 0 && progress_.elapsed_seconds >= 60 * train.minutes);
 }
 

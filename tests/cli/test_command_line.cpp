@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "base/check.h"
+#include "base/error.h"
 #include "cli/command_line.h"
 
 namespace acgan::test {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/error.h"
 #include "cli/program.h"
 #include "support/temporary_folder.h"
 

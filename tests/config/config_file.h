@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/load_config.h"
 #include "support/temporary_folder.h"
 

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "base/error.h"
 #include "config/config_file.h"
 
 namespace acgan::test {

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <fstream>
 
+#include "base/error.h"
+
 namespace acgan::test {
 
 TemporaryFolder::TemporaryFolder() {

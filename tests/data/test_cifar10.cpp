@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "base/error.h"
 #include "data/data_files.h"
 #include "support/shared_dir.h"
 

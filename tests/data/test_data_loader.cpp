@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <numeric>
 
+#include "base/error.h"
 #include "data/data_files.h"
 #include "data/dataset.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 
+#include "base/error.h"
 #include "data/data_files.h"
 
 namespace acgan {

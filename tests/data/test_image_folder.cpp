@@ -8,6 +8,7 @@
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #include <stb/stb_image_write.h>
 
+#include "base/error.h"
 #include "data/data_files.h"
 #include "data/image.h"
 #include "data/jpeg_segments.h"

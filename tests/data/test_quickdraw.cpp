@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "base/error.h"
 #include "data/data_files.h"
 #include "support/shared_dir.h"
 

@@ -1,5 +1,7 @@
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 #include "support/tensor_fixture.h"
 #include "support/test_values.h"
 
@@ -61,6 +63,15 @@ TEST_CASE_METHOD(TensorFixture, "gathering refuses indices and shapes that do no
   const Tensor two = in_out({2}, DType::I32, {0.0, 1.0});
   for (const double index : {-1.0, 3.0}) {
     const Tensor outside = in_out({2}, DType::I32, {0.0, index});
+    if (on_device()) {
+      backend().gather_images(images, outside, 256.0f, batch);
+      const Values values = read(batch);
+      for (std::size_t i = 0; i < values.size(); ++i) CHECK(std::isnan(values[i]) == (i >= 4));
+      const Tensor chosen = output({2}, DType::I32);
+      backend().gather_labels(labels, outside, chosen);
+      check_equal(read(chosen), {4.0, -1.0});
+      continue;
+    }
     CHECK_THROWS_AS(backend().gather_images(images, outside, 256.0f, batch), std::logic_error);
     CHECK_THROWS_AS(backend().gather_labels(labels, outside, two), std::logic_error);
   }

@@ -2,6 +2,7 @@
 
 #include "backend/host/host_backend.h"
 #include "backend/profiling_backend.h"
+#include "base/error.h"
 #include "support/guarded_tensor.h"
 
 namespace acgan::test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/check.h"
+#include "base/error.h"
 
 namespace acgan::test {
 

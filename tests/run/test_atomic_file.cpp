@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "base/error.h"
 #include "run/atomic_file.h"
 #include "run/expect_error.h"
 #include "support/temporary_folder.h"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "run/checkpoint.h"
 #include "run/expect_error.h"
 #include "support/shared_dir.h"

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/error.h"
 #include "run/expect_error.h"
 #include "run/run_directory.h"
 #include "support/temporary_folder.h"

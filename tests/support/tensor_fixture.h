@@ -34,6 +34,11 @@ class TensorFixture {
 
   Backend& backend() const { return *backend_; }
   const std::string& backend_name() const { return backend_name_; }
+  // Whether the backend computes on a device, which cannot throw where an index is out of range: it
+  // stays in bounds and gives NaN (or -1) instead.
+  bool on_device() const {
+    return backend_name_.starts_with("cuda") || backend_name_.starts_with("emulated");
+  }
   void place(Placement placement) { placement_ = placement; }  // of the tensors made from here on
 
  private:

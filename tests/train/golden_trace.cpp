@@ -14,6 +14,7 @@
 #include <span>
 
 #include "backend/open_backend.h"
+#include "base/error.h"
 #include "train/golden_case.h"
 #include "train/sampler.h"
 #include "train/train_step.h"

@@ -2,6 +2,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "base/error.h"
 #include "run/checkpoint.h"
 #include "run/directory_lock.h"
 #include "run/run_directory.h"

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "backend/cpu/parallel.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "backend/cpu/gemm_blocking.h"
 #include "backend/cpu/gemm_kernel.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

@@ -1,11 +1,14 @@
 #include "backend/host/host_backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 
 #include "backend/host/host_values.h"
+#include "backend/kept_work.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {
@@ -24,6 +27,37 @@ std::int64_t checked_index(std::int32_t index, std::int64_t count) {
   ACGAN_CHECK(index >= 0 && index < count);
   return index;
 }
+
+// Reads at once: operations have run when they return.
+class HostReadback final : public Readback {
+ public:
+  explicit HostReadback(std::vector<Tensor> sources) : sources_(std::move(sources)) {
+    std::size_t bytes = 0;
+    for (const Tensor& source : sources_) bytes += source.bytes();
+    bytes_.resize(bytes);
+  }
+
+  void start() override {
+    std::byte* destination = bytes_.data();
+    for (const Tensor& source : sources_) {
+      std::memcpy(destination, source.data, source.bytes());
+      destination += source.bytes();
+    }
+    time_ = std::chrono::steady_clock::now();
+  }
+  bool is_ready() const override { return true; }
+  void wait() override {}
+  std::span<const std::byte> bytes() const override { return bytes_; }
+  double milliseconds_since(const Readback& earlier) const override {
+    const auto& other = dynamic_cast<const HostReadback&>(earlier);
+    return std::chrono::duration<double, std::milli>(time_ - other.time_).count();
+  }
+
+ private:
+  std::vector<Tensor> sources_;
+  std::vector<std::byte> bytes_;
+  std::chrono::steady_clock::time_point time_{};
+};
 
 }  // namespace
 
@@ -49,6 +83,14 @@ void* HostBackend::allocate(std::size_t bytes) {
 }
 
 void HostBackend::release(void* memory) noexcept { std::free(memory); }
+
+std::unique_ptr<CapturedWork> HostBackend::capture(std::function<void()> work) {
+  return std::make_unique<KeptWork>(std::move(work));
+}
+
+std::unique_ptr<Readback> HostBackend::make_readback(std::vector<Tensor> sources) {
+  return std::make_unique<HostReadback>(std::move(sources));
+}
 
 void HostBackend::upload(const Tensor& destination, const void* host) {
   if (destination.bytes() > 0) std::memcpy(destination.data, host, destination.bytes());

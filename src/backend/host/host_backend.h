@@ -18,6 +18,8 @@ class HostBackend : public Backend {
   void download(void* host, const Tensor& source) override;
   void copy(const Tensor& source, const Tensor& destination) override;
   void zero(const Tensor& destination) override;
+  std::unique_ptr<CapturedWork> capture(std::function<void()> work) override;
+  std::unique_ptr<Readback> make_readback(std::vector<Tensor> sources) override;
   void synchronize() override {}
 
   void cast(const Tensor& source, const Tensor& destination) override;

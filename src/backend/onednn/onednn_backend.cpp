@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "backend/onednn/onednn_library.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/error.h"
+
 namespace acgan {
 namespace {
 

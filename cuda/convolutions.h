@@ -1,0 +1,26 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backend/backend.h"
+#include "cuda/scratch.h"
+
+namespace acgan::cuda {
+
+// Who computes convolutions: our kernels or cuDNN. Arguments as in Backend (backend/backend.h),
+// already checked.
+class Convolutions {
+ public:
+  virtual ~Convolutions() = default;
+  virtual std::string name() const = 0;
+  virtual void forward(const ConvGeometry& geometry, const Tensor& x, const Tensor& w,
+                       const Tensor& bias, Activation activation, const Tensor& y) = 0;
+  virtual void backward_data(const ConvGeometry& geometry, const Tensor& dy, const Tensor& w,
+                             const Tensor& bias, const Tensor& dx) = 0;
+  virtual void backward_weight(const ConvGeometry& geometry, const Tensor& x, const Tensor& dy,
+                               const Tensor& dw, Accumulation accumulation) = 0;
+};
+std::unique_ptr<Convolutions> make_handwritten_convolutions(Device& device, Scratch& scratch);
+
+}  // namespace acgan::cuda

@@ -1,0 +1,204 @@
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "cuda/device.h"
+#include "cuda/launch.h"
+#include "cuda/probe.h"
+
+namespace acgan::cuda {
+namespace {
+
+void check(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();  // a later call must not report it again
+  fail(ErrorKind::Device, "the GPU failed while {}: {} ({})", what, cudaGetErrorString(error),
+       cudaGetErrorName(error));
+}
+
+struct CudaGraph final : Graph {
+  cudaGraphExec_t executable = nullptr;
+  ~CudaGraph() override {
+    if (executable != nullptr) cudaGraphExecDestroy(executable);
+  }
+};
+
+struct CudaEvent final : Event {
+  cudaEvent_t event = nullptr;
+
+  explicit CudaEvent(Stream stream) {
+    check(cudaEventCreate(&event), "creating an event");
+    check(cudaEventRecord(event, stream), "recording an event");
+  }
+  ~CudaEvent() override { cudaEventDestroy(event); }
+
+  bool reached() const override {
+    const cudaError_t state = cudaEventQuery(event);
+    if (state == cudaErrorNotReady) return false;
+    check(state, "asking for an event");
+    return true;
+  }
+  void wait() const override { check(cudaEventSynchronize(event), "computing"); }
+  double milliseconds_since(const Event& earlier) const override {
+    float milliseconds = 0.0f;
+    check(cudaEventElapsedTime(&milliseconds, dynamic_cast<const CudaEvent&>(earlier).event, event),
+          "reading a time");
+    return milliseconds;
+  }
+};
+
+// Pinned host memory that small uploads pass through, so that the caller's bytes are free at once
+// and the device is not waited for. A slot is reused only when the copy out of it is done.
+class UploadRing {
+ public:
+  static constexpr std::size_t kSlotBytes = 64 * 1024;
+
+  explicit UploadRing(Stream stream) : stream_(stream) {
+    check(cudaMallocHost(&memory_, kSlots * kSlotBytes), "allocating pinned memory");
+    for (cudaEvent_t& event : events_) {
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
+    }
+  }
+  ~UploadRing() {
+    for (cudaEvent_t event : events_) cudaEventDestroy(event);
+    cudaFreeHost(memory_);
+  }
+  UploadRing(const UploadRing&) = delete;
+  UploadRing& operator=(const UploadRing&) = delete;
+
+  void upload(void* destination, const void* host, std::size_t bytes) {
+    const std::size_t slot = next_++ % kSlots;
+    check(cudaEventSynchronize(events_[slot]), "uploading");
+    char* staged = static_cast<char*>(memory_) + slot * kSlotBytes;
+    std::memcpy(staged, host, bytes);
+    check(cudaMemcpyAsync(destination, staged, bytes, cudaMemcpyHostToDevice, stream_),
+          "uploading");
+    check(cudaEventRecord(events_[slot], stream_), "uploading");
+  }
+
+ private:
+  static constexpr std::size_t kSlots = 16;
+
+  Stream stream_;
+  void* memory_ = nullptr;
+  std::array<cudaEvent_t, kSlots> events_{};
+  std::size_t next_ = 0;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int ordinal) {
+    check(cudaSetDevice(ordinal), "opening it");
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+    cudaDeviceProp found{};
+    check(cudaGetDeviceProperties(&found, ordinal), "reading its properties");
+    properties_ = {.name = found.name,
+                   .arch = found.major * 10 + found.minor,
+                   .multiprocessors = found.multiProcessorCount,
+                   .memory_bytes = found.totalGlobalMem,
+                   .shared_bytes_per_block = found.sharedMemPerBlockOptin};
+    ring_ = std::make_unique<UploadRing>(stream_);
+  }
+  ~CudaDevice() override {
+    cudaStreamSynchronize(stream_);
+    ring_.reset();
+    cudaStreamDestroy(stream_);
+  }
+
+  const DeviceProperties& properties() const override { return properties_; }
+  Stream stream() const override { return stream_; }
+
+  void* allocate(std::size_t bytes) override {
+    void* memory = nullptr;
+    const cudaError_t error = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1));
+    if (error == cudaErrorMemoryAllocation) {
+      cudaGetLastError();
+      fail(ErrorKind::Device,
+           "{} is out of memory: {} MiB more are needed, {} of {} MiB are free; use a smaller "
+           "batch or --precision mixed",
+           properties_.name, mebibytes(bytes), free_bytes() >> 20, properties_.memory_bytes >> 20);
+    }
+    check(error, "allocating memory");
+    check(cudaMemsetAsync(memory, 0, bytes, stream_), "clearing memory");
+    return memory;
+  }
+  void release(void* memory) noexcept override { cudaFree(memory); }
+  std::size_t free_bytes() const override {
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for its free memory");
+    return free;
+  }
+
+  void upload(void* destination, const void* host, std::size_t bytes) override {
+    if (bytes <= UploadRing::kSlotBytes) return ring_->upload(destination, host, bytes);
+    check(cudaMemcpyAsync(destination, host, bytes, cudaMemcpyHostToDevice, stream_), "uploading");
+    synchronize();
+  }
+  void download(void* host, const void* source, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, source, bytes, cudaMemcpyDeviceToHost, stream_), "downloading");
+    synchronize();
+  }
+  void download_later(void* host, const void* source, std::size_t bytes) override {
+    check(cudaMemcpyAsync(host, source, bytes, cudaMemcpyDeviceToHost, stream_), "downloading");
+  }
+  void* allocate_pinned(std::size_t bytes) override {
+    void* memory = nullptr;
+    check(cudaMallocHost(&memory, bytes), "allocating pinned memory");
+    return memory;
+  }
+  void release_pinned(void* memory) noexcept override { cudaFreeHost(memory); }
+  void copy(void* destination, const void* source, std::size_t bytes) override {
+    check(cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDeviceToDevice, stream_),
+          "copying");
+  }
+  void zero(void* destination, std::size_t bytes) override {
+    check(cudaMemsetAsync(destination, 0, bytes, stream_), "clearing memory");
+  }
+  void synchronize() override { check(cudaStreamSynchronize(stream_), "computing"); }
+
+  std::unique_ptr<Event> record_event() override { return std::make_unique<CudaEvent>(stream_); }
+
+  void begin_capture() override {
+    check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");
+  }
+  std::unique_ptr<Graph> end_capture() override {
+    cudaGraph_t captured = nullptr;
+    check(cudaStreamEndCapture(stream_, &captured), "capturing a graph");
+    auto graph = std::make_unique<CudaGraph>();
+    const cudaError_t error = cudaGraphInstantiate(&graph->executable, captured, 0);
+    cudaGraphDestroy(captured);
+    check(error, "instantiating a graph");
+    return graph;
+  }
+  void launch(const Graph& graph) override {
+    check(cudaGraphLaunch(dynamic_cast<const CudaGraph&>(graph).executable, stream_),
+          "launching a graph");
+  }
+
+ private:
+  DeviceProperties properties_;
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<UploadRing> ring_;
+};
+
+}  // namespace
+
+void launch_failed(const char* name, const char* text) {
+  fail(ErrorKind::Device, "the GPU refused a kernel: {} ({})", text, name);
+}
+
+std::unique_ptr<Device> open_device(int ordinal) {
+  const Probe probe = probe_devices();
+  if (probe.devices.empty())
+    fail(ErrorKind::Device, "device 'cuda:{}' cannot be used: {}", ordinal, probe.why_none);
+  if (ordinal >= static_cast<int>(probe.devices.size())) {
+    fail(ErrorKind::Device, "device 'cuda:{}' cannot be used: there are {} GPUs, numbered from 0",
+         ordinal, probe.devices.size());
+  }
+  return std::make_unique<CudaDevice>(ordinal);
+}
+
+}  // namespace acgan::cuda

@@ -1,0 +1,23 @@
+# What the real and the emulated CUDA module share. Listed from cuda/.
+set(ACGAN_CUDA_HOST_SOURCES
+  module.cpp
+  cuda_backend.cpp
+  handwritten_convolutions.cpp
+  tensor_cores.cpp)
+set(ACGAN_CUDA_KERNEL_SOURCES
+  kernels/cast.cu
+  kernels/conv_backward_data.cu
+  kernels/conv_backward_weight.cu
+  kernels/conv_cuda_cores.cu
+  kernels/conv_forward.cu
+  kernels/conv_split_sum.cu
+  kernels/conv_thin_backward_data.cu
+  kernels/bias.cu
+  kernels/batch_norm.cu
+  kernels/batch_norm_backward.cu
+  kernels/activation.cu
+  kernels/conditioning.cu
+  kernels/random.cu
+  kernels/loss.cu
+  kernels/optimizer.cu
+  kernels/gather.cu)
