@@ -19,6 +19,7 @@
 #include "data/dataset.h"
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
+#include "train/batch_advice.h"
 #include "train/progress_text.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
@@ -37,7 +38,6 @@ double seconds_since(Clock::time_point start) {
 
 constexpr double kStatsIntervalSeconds = 10;
 constexpr double kLiveIntervalSeconds = 0.2;
-constexpr std::int64_t kSampleChunk = 50;
 
 // Adds the time of its own life to a sum.
 class Stopwatch {
@@ -93,10 +93,10 @@ class Trainer {
   DType compute_;
   Dataset dataset_;  // without its images once they are on the device
   std::string fingerprint_;
+  OwnedTensor images_, labels_;
   TrainStep step_;
   DataLoader loader_;
   Sampler sampler_;
-  OwnedTensor images_, labels_;
   std::vector<float> sample_z_;
   std::vector<std::int32_t> all_classes_;
   Schedule sample_schedule_, save_schedule_;
@@ -133,12 +133,12 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       compute_(compute_type(config_.precision, *backend_)),
       dataset_(load_dataset(config_.data, seed_)),
       fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
-      step_(*backend_, step_options(config_, dataset_, compute_, seed_)),
-      loader_(dataset_.count(), seed_),
-      sampler_(step_.model(), kSampleChunk),
       images_(*backend_, {dataset_.count(), dataset_.height, dataset_.width, dataset_.channels},
               DType::U8),
       labels_(*backend_, {dataset_.count()}, DType::I32),
+      step_(make_train_step(*backend_, step_options(config_, dataset_, compute_, seed_))),
+      loader_(dataset_.count(), seed_),
+      sampler_(step_.model(), kSampleChunk),
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),

@@ -219,6 +219,78 @@ TEST_CASE("the first signal saves and ends the run, with the signal's exit code"
       0);
 }
 
+TEST_CASE("a model that fits no machine is refused before any memory is used") {
+  const TinyRun tiny;
+  const ProgramResult result =
+      tiny.train({"--set", "data.image_size=256", "--set", "model.conv2_width=65536", "--set",
+                  "model.dense_width=65536"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 6);
+  CHECK_THAT(result.err, Catch::Contains("out of memory") && Catch::Contains("MiB are free") &&
+                             Catch::Contains("no batch size fits: use a smaller model"));
+  CHECK_FALSE(tiny.has("runs"));
+}
+
+TEST_CASE("a run that does not fit into memory names a batch size that does") {
+  if (ACGAN_SANITIZED) return;
+  const TinyRun tiny;
+  const ProgramOptions limited{.most_memory = std::size_t{700} << 20};
+  const auto train = [&](const std::string& batch) {
+    return run_program(tiny.folder().path(),
+                       {"-c", "tiny.yaml", "--steps", "1", "--batch", batch, "--set",
+                        "data.doodles_per_class=52", "--set", "model.conv1_width=4096"},
+                       limited);
+  };
+  const ProgramResult refused = train("512");
+  CAPTURE(refused.err);
+  REQUIRE(refused.exit_code == 6);
+  const std::string before = "; --batch ", after = " fits\n";
+  const std::size_t begin = refused.err.find(before), end = refused.err.find(after);
+  REQUIRE(end != std::string::npos);
+  REQUIRE(begin < end);
+  const std::string batch = refused.err.substr(begin + before.size(), end - begin - before.size());
+  CHECK_FALSE(tiny.has("runs"));
+  const ProgramResult fitting = train(batch);
+  CAPTURE(batch, fitting.err);
+  CHECK(fitting.exit_code == 0);
+}
+
+TEST_CASE("a run goes on and is saved when nobody reads its output any more") {
+  const TinyRun tiny;
+  Program program(tiny.folder().path(),
+                  {"-c", "tiny.yaml", "--steps", "1000000000", "--minutes", "2s"},
+                  {.reader = Reader::Pipe});
+  REQUIRE(program.wait_for("fakes_init.png"));
+  program.close_reader();
+  const ProgramResult result = program.finish();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  // The lines that reached nobody are in the log.
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/log.txt")),
+             Catch::Contains("] checkpoint: ") && Catch::Contains("] newest grid: "));
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/summary.json")),
+             Catch::Contains("\"minutes\""));
+}
+
+TEST_CASE("a run whose terminal hangs up is saved and can go on") {
+  const TinyRun tiny;
+  Program program(tiny.folder().path(),
+                  {"-c", "tiny.yaml", "--steps", "1000000000", "--save-every", "0"},
+                  {.reader = Reader::Terminal});
+  REQUIRE(program.wait_for("eta"));  // the live line is being drawn
+  program.close_reader();
+  const ProgramResult result = program.finish();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 128 + SIGHUP);
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/log.txt")),
+             Catch::Contains("] checkpoint: "));
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/summary.json")),
+             Catch::Contains("\"SIGHUP\""));
+  CHECK(
+      tiny.train({"--resume", "latest", "--steps", "1000000000", "--minutes", "0.001"}).exit_code ==
+      0);
+}
+
 TEST_CASE("a second signal ends the run at once") {
   const TinyRun tiny;
   // Plain loops over a wide model: a step takes far longer than this test.

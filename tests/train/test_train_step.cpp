@@ -69,6 +69,7 @@ class Harness {
     load();
     step_.discriminator_half();
     step_.generator_half();
+    ++progress_.step;
     return step_.read_metrics();
   }
   StepMetrics run(int steps) {
