@@ -360,6 +360,29 @@ TEST_CASE("folders that hold no classes or no images are errors") {
              Contains("cats") && Contains("no image (1 other files, 1 folders)"));
 }
 
+TEST_CASE("what stands for an image or a class and is none is an error that names it") {
+  TemporaryFolder folder;
+  folder.write("cats/a.png", png(plain(2, 2, {1})));
+  DataConfig config = config_of(folder.path());
+  folder.make_link("cats/b.PNG", "/nowhere/b.png");
+  CHECK_THAT(error_at(config),
+             Contains("cats/b.PNG' is a link to '/nowhere/b.png', which does not exist"));
+  folder.remove("cats/b.PNG");
+  folder.make_pipe("cats/b.jpg");
+  CHECK_THAT(error_at(config), Contains("cats/b.jpg' is a pipe"));
+  folder.remove("cats/b.jpg");
+  folder.make_folder("cats/b.jpeg");
+  CHECK_THAT(error_at(config), Contains("cats/b.jpeg' is a folder"));
+  folder.remove("cats/b.jpeg");
+
+  folder.make_link("dogs", "/nowhere/dogs");
+  CHECK_THAT(error_at(config), Contains("/dogs' is neither a folder nor a file"));
+  config.classes = {"cats"};
+  CHECK(load_image_folder(config).count() == 1);
+  config.classes = {"cats", "dogs"};
+  CHECK_THAT(error_at(config), Contains("/dogs' is neither a folder nor a file"));
+}
+
 TEST_CASE("the real photographs load, JPEG and PNG alike", "[shared]") {
   const auto data = test::shared_dir() / "data";
   const Dataset jpegs = load_image_folder(config_of((data / "image_folder").string(), 64));
