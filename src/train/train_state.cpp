@@ -142,7 +142,8 @@ std::map<std::string, std::string> identity_texts(const TrainStep& step,
                                                   const std::vector<std::string>& class_names,
                                                   const std::string& data_fingerprint) {
   std::map<std::string, std::string> texts = shape_texts(step.options().shape);
-  texts["classes"] = nlohmann::json(class_names).dump();
+  using Json = nlohmann::json;  // which throws at a folder's name in another encoding than UTF-8
+  texts["classes"] = Json(class_names).dump(-1, ' ', false, Json::error_handler_t::replace);
   texts["data_fingerprint"] = data_fingerprint;
   texts["compute"] = std::string(name_of(step.options().compute));
   texts["objective"] = step.options().objective == Objective::Joint ? "joint" : "dgq";

@@ -230,6 +230,17 @@ TEST_CASE("a checkpoint of another model or data set is refused with the differe
       Catch::Contains("classes") && Catch::Contains("data_fingerprint"));
 }
 
+TEST_CASE("class names that are no UTF-8 are saved as far as they are") {
+  Harness harness(small_options(DType::F32));
+  const std::vector<std::string> names{"caf\xE9", "tea, green", "\"milk\""};
+  const Checkpoint checkpoint =
+      save_state(harness.step_, harness.loader_.position(), harness.progress_, "", names, "f");
+  CHECK(read_model_facts(checkpoint).class_names ==
+        std::vector<std::string>{"caf\xEF\xBF\xBD", names[1], names[2]});
+  Progress progress;
+  CHECK_NOTHROW(load_state(checkpoint, harness.step_, harness.loader_, progress, names, "f"));
+}
+
 TEST_CASE("a small set is learnt: the classifier gets it right, in every precision") {
   const DType compute = GENERATE(DType::F32, DType::F16, DType::BF16);
   Harness harness(small_options(compute));
