@@ -217,8 +217,10 @@ void Trainer::go_on_in_directory() {
   run_log_ = std::make_unique<RunLog>(RunDirectory::open(resume_->run_directory), progress_.step);
   const RunDirectory& directory = run_log_->directory();
   log_.open_file(directory.log_file());
-  write_file_atomically(directory.config_file(), effective_config());
   log_.info("run directory: {}", directory.path());
+  if (const auto kept = directory.change_config(effective_config(), progress_.step)) {
+    log_.info("config: another one than up to step {}, which is kept as {}", progress_.step, *kept);
+  }
   const std::string source = resume_->checkpoint.source();
   log_.info("resumed from {} at step {}, {} of training", source, progress_.step,
             duration_text(progress_.elapsed_seconds));

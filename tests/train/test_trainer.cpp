@@ -200,6 +200,23 @@ TEST_CASE("a resumed run keeps its seed, whatever the config says") {
   CHECK(text_of(only_run(parts.path()) / "config.yaml").find("seed: 7") != std::string::npos);
 }
 
+TEST_CASE("a run resumed with another batch keeps the config of its first steps") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  train(request);
+  const fs::path run = only_run(folder.path());
+  const std::string first = text_of(run / "config.yaml");
+  request.resume = run.string();
+  request.config.train.batch = 5;
+  request.config.train.steps = 7;
+  train(request);
+  CHECK(only_run(folder.path()) == run);
+  CHECK(text_of(run / "config.yaml").find("batch: 5") != std::string::npos);
+  CHECK(text_of(run / "config_until_step_000005.yaml") == first);
+  CHECK_THAT(text_of(run / "log.txt"),
+             Catch::Contains("kept as") && Catch::Contains("config_until_step_000005.yaml"));
+}
+
 TEST_CASE("a dry run checks what it would resume from") {
   const test::TemporaryFolder folder;
   TrainRequest request = small_request(folder.path());
