@@ -185,6 +185,10 @@ TEST_CASE("sample writes a grid, raw images or single files") {
   CHECK(read_text(tiny.folder() / "y.npy") == npy);
   sample({"--classes", "house,fish", "--out", "z.npy", "--seed", "2"});
   CHECK(read_text(tiny.folder() / "z.npy") != npy);
+  sample({"--classes", "house,fish", "--out", "Y.NPY"});
+  CHECK(read_text(tiny.folder() / "Y.NPY") == npy);
+  sample({"--classes", "house", "--class", "fish", "--out", "s5.PNG"});
+  CHECK(read_text(tiny.folder() / "s5.PNG") == read_text(tiny.folder() / "samples.png"));
   sample({"--classes", "all", "--out", "folder"});
   CHECK(tiny.has("folder/samples.png"));
   sample({"--classes", "fish", "--singles", "--out", "singles"});
@@ -201,6 +205,37 @@ TEST_CASE("sample writes a grid, raw images or single files") {
   CHECK_THAT(refusal({"--classes", "fish,"}), Catch::Contains("unknown class ''"));
   CHECK_THAT(refusal({"--out", "x.jpg"}), Catch::Contains(".png or .npy"));
   CHECK_THAT(refusal({"--singles", "--out", "x.png"}), Catch::Contains("a folder for --singles"));
+}
+
+TEST_CASE("classes with commas in their names are drawn by --class") {
+  const TinyRun tiny;
+  const std::string classes = tiny.folder() / "classes";
+  REQUIRE(tiny.train({"--steps", "1"}).exit_code == 0);  // reals.png: images that we can read
+  for (const char* name : {"tea, green", "tea"}) {
+    fs::create_directories(classes + "/" + name);
+    for (const char* file : {"a.png", "b.png"}) {
+      fs::copy_file(tiny.folder() / (tiny.run_path() + "/samples/reals.png"),
+                    classes + "/" + name + "/" + file);
+    }
+  }
+  REQUIRE(
+      tiny.train({"--steps", "1", "--set", "data.kind=folder", "--data", "classes"}).exit_code ==
+      0);
+  const auto sample = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"sample", "--checkpoint", tiny.run_path(1)});
+    return tiny.run(options);
+  };
+  const ProgramResult split = sample({"--classes", "tea, green"});
+  CHECK(split.exit_code == 2);
+  CHECK_THAT(split.err, Catch::Contains("--class takes a name with commas in it"));
+  const ProgramResult drawn = sample({"--class", "tea, green", "--class", "tea"});
+  CHECK(drawn.exit_code == 0);
+  CHECK_THAT(drawn.out, Catch::Contains("rows of tea, green, tea, seed"));
+
+  fs::create_directory(tiny.folder() / "folder.png");
+  const ProgramResult failed = sample({"--out", "folder.png"});
+  CHECK(failed.exit_code == 5);
+  CHECK_THAT(failed.err, Catch::Contains("folder.png") && !Catch::Contains("--outdir"));
 }
 
 TEST_CASE("the first signal saves and ends the run, with the signal's exit code") {
@@ -253,6 +288,14 @@ TEST_CASE("a run that does not fit into memory names a batch size that does") {
   const ProgramResult fitting = train(batch);
   CAPTURE(batch, fitting.err);
   CHECK(fitting.exit_code == 0);
+
+  const ProgramResult too_many = run_program(
+      tiny.folder().path(),
+      {"-c", "tiny.yaml", "--set", "data.image_size=64", "--set", "data.doodles_per_class=1000000"},
+      limited);
+  CHECK(too_many.exit_code == 3);
+  CHECK_THAT(too_many.err, Catch::Contains("the built-in doodles do not fit into memory: set "
+                                           "data.doodles_per_class lower"));
 }
 
 TEST_CASE("a run goes on and is saved when nobody reads its output any more") {
