@@ -39,9 +39,9 @@ enum class ValueForm { Yaml, Text, List };
 
 // An option of `train` that sets a config key.
 struct ConfigOption {
-  const char* flag;
-  const char* label;
-  const char* key;
+  const char* flag = nullptr;
+  const char* label = nullptr;
+  const char* key = nullptr;
   ValueForm form = ValueForm::Yaml;
 };
 

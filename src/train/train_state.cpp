@@ -14,6 +14,7 @@ constexpr const char* kFormat = "acgan-train checkpoint 1";
 
 std::vector<std::int64_t> extents_of(const Shape& shape) {
   std::vector<std::int64_t> extents;
+  extents.reserve(static_cast<std::size_t>(shape.rank()));
   for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
   return extents;
 }

@@ -1,14 +1,14 @@
 #include "cli/program.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <thread>
 
 #include "base/check.h"
@@ -22,8 +22,8 @@ constexpr std::chrono::milliseconds kPause{10};
 constexpr std::chrono::seconds kPatience{30};
 
 struct Start {
-  const char* folder;
-  char* const* arguments;
+  const char* folder = nullptr;
+  char* const* arguments = nullptr;
   int pipe = -1;                   // to write stdout to
   const char* terminal = nullptr;  // to be controlled by, with stdout
   rlim_t most_memory = 0;
@@ -63,6 +63,7 @@ Program::Program(const std::string& folder, const std::vector<std::string>& argu
   std::vector<std::string> texts{ACGAN_BINARY};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   write_text(folder + "/stdout", "");
@@ -101,7 +102,7 @@ void Program::close_reader() {
 }
 
 std::string Program::output() {
-  std::array<char, 4096> piece;
+  std::array<char, 4096> piece{};
   for (ssize_t count = 1; reader_ >= 0 && count > 0;) {
     count = ::read(reader_, piece.data(), piece.size());
     if (count > 0) read_.append(piece.data(), static_cast<std::size_t>(count));

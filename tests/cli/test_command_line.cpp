@@ -103,7 +103,7 @@ TEST_CASE("--set takes any key, after the other options and in order") {
   CHECK(command.overrides[2].key == "data.classes");
   CHECK(command.overrides[2].value == "[a, b]");
   CHECK(command.overrides[3].value == "a=b");
-  CHECK(command.overrides[4].value == "");
+  CHECK(command.overrides[4].value.empty());
 }
 
 TEST_CASE("train's flags") {
