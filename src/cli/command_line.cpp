@@ -39,9 +39,9 @@ enum class ValueForm { Yaml, Text, List };
 
 // An option of `train` that sets a config key.
 struct ConfigOption {
-  const char* flag;
-  const char* label;
-  const char* key;
+  const char* flag = nullptr;
+  const char* label = nullptr;
+  const char* key = nullptr;
   ValueForm form = ValueForm::Yaml;
 };
 
@@ -241,6 +241,16 @@ Arguments split_at_commas(const std::string& list) {
   return parts;
 }
 
+// Empty: all.
+Arguments chosen_classes(const std::optional<std::string>& list, const Arguments& singles,
+                         const OptionParser& parser) {
+  const bool wants_all = list && *list == "all";
+  if (wants_all && !singles.empty()) parser.reject("--class and --classes all exclude each other");
+  Arguments chosen = list && !wants_all ? split_at_commas(*list) : Arguments{};
+  chosen.insert(chosen.end(), singles.begin(), singles.end());
+  return chosen;
+}
+
 template <typename Number>
 Number checked_number(const OptionParser& parser, const std::string& option,
                       const std::string& text, Number low, Number high) {
@@ -259,9 +269,14 @@ Command parse_sample(const Arguments& arguments) {
   OptionParser parser("sample", "Images from a trained generator.");
   SampleCommand command;
   std::optional<std::string> checkpoint, classes, seed, rows, out, device, threads;
+  Arguments single_classes;
   parser.value("--checkpoint", "PATH", "a checkpoint, or a run directory: its newest one; required",
                checkpoint);
   parser.value("--classes", "NAME,NAME,...|all", "one class a column; default all", classes);
+  parser.values("--class", "NAME",
+                "one more column, of a class whose name may have commas in it; repeatable, comes "
+                "after --classes",
+                single_classes);
   parser.value("--seed", "N", "decides the latents: an integer of at least 0; default 1", seed);
   parser.value("--rows", "N",
                fmt::format("images of each class: an integer from 1 to {}; default {}", kMostRows,
@@ -279,7 +294,7 @@ Command parse_sample(const Arguments& arguments) {
   if (auto help = parser.parse(arguments)) return *help;
   if (!checkpoint) parser.reject("expected --checkpoint PATH, found none");
   command.checkpoint = *checkpoint;
-  if (classes && *classes != "all") command.classes = split_at_commas(*classes);
+  command.classes = chosen_classes(classes, single_classes, parser);
   if (seed) {
     const auto most = std::numeric_limits<std::uint64_t>::max();
     command.seed = checked_number<std::uint64_t>(parser, "--seed", *seed, 0, most);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
+#include "data/data_folder.h"
 #include "run/run_directory.h"
 #include "train/sampler.h"
 #include "train/train_setup.h"
@@ -33,7 +34,8 @@ struct Target {
 Target target_of(const SampleCommand& command) {
   const fs::path out = command.out;
   const std::string ending = out.extension().string();
-  const bool is_file = ending == ".png" || ending == ".npy";
+  const bool is_npy = has_extension(command.out, ".npy");
+  const bool is_file = is_npy || has_extension(command.out, ".png");
   std::error_code ignored;
   if (!is_file && !ending.empty() && !fs::is_directory(out, ignored)) {
     fail(ErrorKind::Usage, "--out: expected a name ending in .png or .npy, or a folder, found {}",
@@ -44,7 +46,7 @@ Target target_of(const SampleCommand& command) {
   }
   if (command.singles) return {Format::Singles, out};
   if (!is_file) return {Format::Grid, out / "samples.png"};
-  return {ending == ".png" ? Format::Grid : Format::Npy, out};
+  return {is_npy ? Format::Npy : Format::Grid, out};
 }
 
 void make_folder(const fs::path& folder) {
@@ -66,6 +68,13 @@ Checkpoint load_checkpoint(const std::string& path) {
   return Checkpoint::load(checkpoints.front());
 }
 
+std::string_view comma_hint(const std::vector<std::string>& known) {
+  const bool has_commas = std::any_of(known.begin(), known.end(), [](const std::string& name) {
+    return name.find(',') != std::string::npos;
+  });
+  return has_commas ? "; --class takes a name with commas in it" : "";
+}
+
 std::vector<std::int32_t> labels_of(const std::vector<std::string>& chosen,
                                     const std::vector<std::string>& known) {
   std::vector<std::int32_t> labels(known.size());
@@ -75,8 +84,9 @@ std::vector<std::int32_t> labels_of(const std::vector<std::string>& chosen,
   for (const std::string& name : chosen) {
     const auto found = std::find(known.begin(), known.end(), name);
     if (found == known.end()) {
-      fail(ErrorKind::Usage, "--classes: unknown class '{}', did you mean '{}'? (the model has {})",
-           name, nearest_name(name, known), comma_list(known));
+      fail(ErrorKind::Usage,
+           "--classes: unknown class '{}', did you mean '{}'? (the model has {}){}", name,
+           nearest_name(name, known), comma_list(known), comma_hint(known));
     }
     labels.push_back(static_cast<std::int32_t>(found - known.begin()));
   }

@@ -1,9 +1,9 @@
 #include "cli/train_command.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 
 #include "base/error.h"

@@ -69,7 +69,7 @@ std::string_view missing_hint(const FolderListing& listing) {
 
 std::vector<std::string> find_train_files(const std::string& folder, const FolderListing& listing) {
   std::set<std::int64_t> numbers;
-  for (const std::string& file : listing.files) {
+  for (const std::string& file : listing.names()) {
     if (is_batch(file)) numbers.insert(batch_number(folder, file));
   }
   if (numbers.empty()) {
@@ -91,7 +91,7 @@ std::vector<std::string> find_train_files(const std::string& folder, const Folde
 std::vector<std::string> find_files(const std::string& folder, const FolderListing& listing,
                                     Cifar10Part part) {
   if (part == Cifar10Part::Train) return find_train_files(folder, listing);
-  if (!contains(listing.files, kTestFile)) {
+  if (!contains(listing.names(), kTestFile)) {
     fail(ErrorKind::Data, "'{}' holds no {}, the test part of CIFAR-10{}", folder, kTestFile,
          missing_hint(listing));
   }
@@ -99,7 +99,7 @@ std::vector<std::string> find_files(const std::string& folder, const FolderListi
 }
 
 std::vector<std::string> read_class_names(const std::string& folder, const FolderListing& listing) {
-  if (!contains(listing.files, kNamesFile)) {
+  if (!contains(listing.names(), kNamesFile)) {
     return {"airplane", "automobile", "bird",  "cat",  "deer",
             "dog",      "frog",       "horse", "ship", "truck"};
   }
@@ -179,8 +179,8 @@ Dataset load_cifar10(const DataConfig& config, Cifar10Part part) {
   }
   std::string folder = config.path;
   FolderListing listing = list_folder(folder, kExpected);
-  if (contains(listing.folders, kSubfolder) &&
-      std::none_of(listing.files.begin(), listing.files.end(), is_batch)) {
+  const std::vector<std::string> found = listing.names();
+  if (contains(found, kSubfolder) && std::none_of(found.begin(), found.end(), is_batch)) {
     folder = join_path(folder, std::string(kSubfolder));
     listing = list_folder(folder, kExpected);
   }

@@ -28,6 +28,14 @@ void require_folder(const std::string& path, std::string_view expected) {
 
 }  // namespace
 
+std::vector<std::string> FolderListing::names() const {
+  std::vector<std::string> all = files;
+  all.insert(all.end(), folders.begin(), folders.end());
+  all.insert(all.end(), others.begin(), others.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
 FolderListing list_folder(const std::string& path, std::string_view expected) {
   require_folder(path, expected);
   FolderListing listing;
@@ -37,14 +45,18 @@ FolderListing list_folder(const std::string& path, std::string_view expected) {
     const std::string name = entry->path().filename().string();
     std::error_code ignored;  // a dangling link is neither file nor folder
     if (name.front() != '.') {
-      if (entry->is_regular_file(ignored)) listing.files.push_back(name);
-      if (entry->is_directory(ignored)) listing.folders.push_back(name);
+      const auto type = entry->status(ignored).type();
+      auto& names = type == std::filesystem::file_type::regular     ? listing.files
+                    : type == std::filesystem::file_type::directory ? listing.folders
+                                                                    : listing.others;
+      names.push_back(name);
     }
     entry.increment(error);
   }
   if (error) fail(ErrorKind::Data, "folder '{}' cannot be read: {}", path, error.message());
   std::sort(listing.files.begin(), listing.files.end());
   std::sort(listing.folders.begin(), listing.folders.end());
+  std::sort(listing.others.begin(), listing.others.end());
   return listing;
 }
 

@@ -11,6 +11,11 @@ namespace acgan {
 struct FolderListing {
   std::vector<std::string> files;    // regular files, links to such included
   std::vector<std::string> folders;  // folders, links to such included
+  std::vector<std::string> others;   // links that lead nowhere, pipes, sockets, devices
+
+  // All of them. A loader chooses among these by name, and opening what is no file says so: data
+  // that cannot be read must not be passed over in silence.
+  std::vector<std::string> names() const;
 };
 
 // Throws Error{Data} where `path` is not a readable folder; `expected` ends the sentence with what

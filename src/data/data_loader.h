@@ -13,6 +13,8 @@ class DataLoader {
  public:
   DataLoader(std::int64_t count, std::uint64_t seed);
 
+  std::int64_t count() const { return static_cast<std::int64_t>(order_.size()); }
+
   // Fills `indices` with the next ones of the stream.
   void next(std::span<std::int32_t> indices);
 

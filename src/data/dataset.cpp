@@ -97,10 +97,10 @@ Dataset load_dataset(const DataConfig& config, std::uint64_t seed) {
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {
   }
-  fail(ErrorKind::Data,
-       "the data set in '{}' does not fit into memory: set data.limit_per_class or name fewer "
-       "classes in data.classes",
-       config.path);
+  const bool is_built_in = config.kind == DataKind::Doodles;
+  fail(ErrorKind::Data, "the {} not fit into memory: set {} or name fewer classes in data.classes",
+       is_built_in ? "built-in doodles do" : fmt::format("data set in '{}' does", config.path),
+       is_built_in ? "data.doodles_per_class lower" : "data.limit_per_class");
 }
 
 void check_dataset(const Dataset& dataset, std::int64_t batch) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "data/jpeg_segments.h"
+#include "data/png_chunks.h"
 
 namespace acgan {
 namespace {
@@ -101,7 +102,9 @@ void check_png_extent(std::span<const std::uint8_t> bytes, const std::string& pa
 Extent inspect(std::span<const std::uint8_t> bytes, const std::string& path) {
   if (bytes.empty()) fail(ErrorKind::Data, "image '{}' is empty", path);
   check_png_extent(bytes, path);
-  if (const auto fault = find_jpeg_fault(bytes)) {
+  auto fault = find_png_fault(bytes);
+  if (!fault) fault = find_jpeg_fault(bytes);
+  if (fault) {
     fail(ErrorKind::Data, "image '{}' cannot be decoded: {}", path, *fault);
   }
   int width = 0, height = 0, channels = 0;

@@ -32,10 +32,11 @@ struct ClassImages {
 ClassImages find_images(const std::string& folder, std::int64_t limit_per_class) {
   const FolderListing listing = list_folder(folder, kExpected);
   ClassImages images;
-  for (const std::string& file : listing.files) {
-    if (is_image(file)) images.paths.push_back(join_path(folder, file));
+  const std::vector<std::string> names = listing.names();
+  for (const std::string& name : names) {
+    if (is_image(name)) images.paths.push_back(join_path(folder, name));
   }
-  images.ignored = listing.files.size() - images.paths.size() + listing.folders.size();
+  images.ignored = names.size() - images.paths.size();
   if (images.paths.empty()) {
     fail(ErrorKind::Data,
          "class folder '{}' holds no image ({} other files, {} folders): PNG, JPEG or BMP were "
@@ -47,8 +48,22 @@ ClassImages find_images(const std::string& folder, std::int64_t limit_per_class)
   return images;
 }
 
-FolderListing list_classes(const std::string& path) {
+// A link that leads nowhere, or a pipe, may have been meant as a class.
+void check_others(const DataConfig& config, const FolderListing& listing) {
+  const std::vector<std::string>& wanted = config.classes;
+  for (const std::string& name : listing.others) {
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
+    fail(ErrorKind::Data,
+         "'{}' is neither a folder nor a file (a link that leads nowhere, or a pipe): remove it, "
+         "mend it or name the wanted classes in data.classes",
+         join_path(config.path, name));
+  }
+}
+
+FolderListing list_classes(const DataConfig& config) {
+  const std::string& path = config.path;
   FolderListing listing = list_folder(path, kExpected);
+  check_others(config, listing);
   if (listing.folders.empty()) {
     const auto images = std::count_if(listing.files.begin(), listing.files.end(), is_image);
     fail(ErrorKind::Data, "'{}' holds no class folders ({} images lie directly in it): {}", path,
@@ -68,12 +83,12 @@ void load_image(const std::string& path, std::int64_t channels, std::int64_t ima
 }  // namespace
 
 Dataset load_image_folder(const DataConfig& config) {
-  const FolderListing listing = list_classes(config.path);
+  const FolderListing listing = list_classes(config);
   Dataset dataset;
   dataset.height = dataset.width = config.image_size;
   dataset.channels = config.channels == 1 ? 1 : 3;
   std::vector<std::string> paths;
-  std::size_t ignored = listing.files.size();
+  std::size_t ignored = listing.files.size() + listing.others.size();
   const std::string where = fmt::format("a folder in '{}'", config.path);
   for (const std::size_t index : select_classes(config, listing.folders, where)) {
     const std::string& name = listing.folders[index];

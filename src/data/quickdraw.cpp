@@ -68,7 +68,7 @@ std::string class_of_file(const std::string& file) {
 std::map<std::string, std::string> find_class_files(const std::string& folder) {
   std::map<std::string, std::string> files;
   const FolderListing listing = list_folder(folder, kExpected);
-  for (const std::string& file : listing.files) {
+  for (const std::string& file : listing.names()) {
     if (!has_extension(file, kExtension)) continue;
     const std::string name = class_of_file(file);
     const auto is_control = [](char letter) {

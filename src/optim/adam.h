@@ -32,7 +32,7 @@ class Adam {
 
   OptimizerState* state() const { return static_cast<OptimizerState*>(state_.view().data); }
   OptimizerState read_state() const;
-  void write_state(const OptimizerState& state);
+  void write_state(const OptimizerState& value);
 
   void flag_nonfinite();
   void finish();
@@ -40,7 +40,7 @@ class Adam {
 
  private:
   struct Share {
-    Share(const ParameterStore& parameters);
+    explicit Share(const ParameterStore& parameters);
 
     const ParameterStore* store;
     GradientStore gradients;

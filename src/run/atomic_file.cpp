@@ -19,9 +19,8 @@ namespace acgan {
 namespace {
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
-  fail(ErrorKind::Output,
-       "cannot write {}: {}; free some space or choose another output folder with --outdir", path,
-       std::generic_category().message(error));
+  fail(ErrorKind::Output, "cannot write {}: {}; free some space or choose another output folder",
+       path, std::generic_category().message(error));
 }
 
 // An open descriptor; closed at the end of its life.

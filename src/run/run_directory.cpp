@@ -8,6 +8,9 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <system_error>
 
@@ -21,6 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kCheckpointStart = "step_";
 constexpr std::string_view kCheckpointEnd = ".safetensors";
+constexpr std::string_view kOldConfigStart = "config_until_step_";
+constexpr std::string_view kOldConfigEnd = ".yaml";
 
 // A decimal number that fills `text`; none otherwise.
 std::optional<std::int64_t> parse_number(std::string_view text) {
@@ -67,14 +72,25 @@ std::optional<NumberedName> parse_run_name(std::string_view name) {
   return NumberedName{*number, name.substr(dash)};
 }
 
-std::optional<std::int64_t> step_of_checkpoint(std::string_view name) {
-  if (name.size() <= kCheckpointStart.size() + kCheckpointEnd.size() ||
-      !name.starts_with(kCheckpointStart) || !name.ends_with(kCheckpointEnd)) {
+// The step in a name between these two; none for other names.
+std::optional<std::int64_t> step_between(std::string_view start, std::string_view end,
+                                         std::string_view name) {
+  if (name.size() <= start.size() + end.size() || !name.starts_with(start) ||
+      !name.ends_with(end)) {
     return std::nullopt;
   }
-  name.remove_prefix(kCheckpointStart.size());
-  name.remove_suffix(kCheckpointEnd.size());
+  name.remove_prefix(start.size());
+  name.remove_suffix(end.size());
   return parse_number(name);
+}
+
+std::optional<std::int64_t> step_of_checkpoint(std::string_view name) {
+  return step_between(kCheckpointStart, kCheckpointEnd, name);
+}
+
+std::string read_config(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 // Names of what lies in `folder`, in no order; none where it is missing.
@@ -89,7 +105,8 @@ std::vector<std::string> names_in(const std::string& folder) {
     names.push_back(entries->path().filename().string());
   }
   if (error) {
-    fail(ErrorKind::Output, "cannot list the folder {}: {}; choose another with --outdir", folder,
+    fail(ErrorKind::Output,
+         "cannot list the folder {}: {}; check its permissions or choose another", folder,
          error.message());
   }
   return names;
@@ -180,6 +197,35 @@ std::optional<RunDirectory> RunDirectory::find_latest(const std::string& outdir,
 }
 
 std::string RunDirectory::config_file() const { return path_ + "/config.yaml"; }
+std::string RunDirectory::config_file_until(std::int64_t step) const {
+  return fmt::format("{}/{}{:06d}{}", path_, kOldConfigStart, step, kOldConfigEnd);
+}
+
+std::optional<std::string> RunDirectory::change_config(const std::string& config,
+                                                       std::int64_t step) const {
+  std::map<std::int64_t, std::string> later;  // step until which they ran -> file
+  for (const std::string& name : names_in(path_)) {
+    const auto until = step_between(kOldConfigStart, kOldConfigEnd, name);
+    if (until && *until >= step) later[*until] = fmt::format("{}/{}", path_, name);
+  }
+  const std::string ran = read_config(later.empty() ? config_file() : later.begin()->second);
+  std::optional<std::string> kept;
+  if (!ran.empty() && ran != config) {
+    kept = config_file_until(step);
+    write_file_atomically(*kept, ran);
+  }
+  write_file_atomically(config_file(), config);
+  for (const auto& [until, file] : later) {
+    if (file == kept) continue;
+    std::error_code error;
+    fs::remove(file, error);
+    if (error) {
+      fail(ErrorKind::Output, "cannot remove {}: {}; check its permissions", file, error.message());
+    }
+  }
+  return kept;
+}
+
 std::string RunDirectory::log_file() const { return path_ + "/log.txt"; }
 std::string RunDirectory::timing_file() const { return path_ + "/timing.csv"; }
 std::string RunDirectory::stats_file() const { return path_ + "/stats.jsonl"; }

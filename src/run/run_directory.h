@@ -26,7 +26,9 @@ class RunDirectory {
   static std::optional<RunDirectory> find_latest(const std::string& outdir, const Config& config);
 
   const std::string& path() const { return path_; }
-  std::string config_file() const;      // config.yaml
+  std::string config_file() const;  // config.yaml, of what runs now
+  // config_until_step_000123.yaml: what ran up to that step, where it was resumed with another
+  std::string config_file_until(std::int64_t step) const;
   std::string log_file() const;         // log.txt
   std::string timing_file() const;      // timing.csv
   std::string stats_file() const;       // stats.jsonl
@@ -36,6 +38,11 @@ class RunDirectory {
   // samples/fakes_000123_07m00s.png: step and training time; hours are counted as minutes.
   std::string fakes_file(std::int64_t step, double elapsed_seconds) const;
   std::string checkpoint_file(std::int64_t step) const;  // checkpoints/step_000123.safetensors
+
+  // Makes `config` the one that runs from `step` on. Where another ran up to there it is kept as
+  // config_file_until(step); those of later steps, which are run again, go. Returns the file kept,
+  // if any.
+  std::optional<std::string> change_config(const std::string& config, std::int64_t step) const;
 
   // Checkpoint files, newest (highest step) first.
   std::vector<std::string> checkpoints() const;

@@ -59,9 +59,9 @@ class StructureCheck final : public nlohmann::json_sax<Json> {
     if (names_.back().insert(name).second) return true;
     return stop(fmt::format("its header has \"{}\" twice", name));
   }
-  bool parse_error(std::size_t /*position*/, const std::string& /*token*/,
-                   const nlohmann::detail::exception& error) override {
-    return stop(fmt::format("its header is no JSON ({})", error.what()));
+  bool parse_error(std::size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& /*error*/) override {
+    return stop(fmt::format("its header is no JSON from byte {} on", position));
   }
 
  private:

@@ -10,6 +10,9 @@
 
 namespace acgan {
 
+// Images computed at a time while a run samples.
+inline constexpr std::int64_t kSampleChunk = 50;
+
 // The generator in inference mode: an image depends on its latent, its class and the weights only.
 class Sampler {
  public:

@@ -8,7 +8,7 @@ namespace acgan {
 class Schedule {
  public:
   // every_minutes 0: only the given points.
-  Schedule(double every_minutes, const std::vector<double>& at_minutes = {});
+  explicit Schedule(double every_minutes, const std::vector<double>& at_minutes = {});
 
   // True once for every point passed since the last call (several passed together count once).
   bool due(double elapsed_seconds);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,7 @@ constexpr const char* kFormat = "acgan-train checkpoint 1";
 
 std::vector<std::int64_t> extents_of(const Shape& shape) {
   std::vector<std::int64_t> extents;
+  extents.reserve(static_cast<std::size_t>(shape.rank()));
   for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
   return extents;
 }
@@ -37,6 +39,12 @@ struct ScalarWriter {
   }
 };
 
+template <typename T>
+[[noreturn]] void reject_counter(const Checkpoint& checkpoint, const std::string& name, T value) {
+  fail(ErrorKind::Output, "{}: \"{}\" is {}, which no run can have; use another checkpoint",
+       checkpoint.source(), name, value);
+}
+
 struct ScalarReader {
   const Checkpoint& checkpoint;
   template <typename T>
@@ -48,6 +56,12 @@ struct ScalarReader {
     }
     Stored<T> stored;
     std::memcpy(&stored, array.bytes.data(), sizeof stored);
+    if constexpr (std::is_floating_point_v<T>) {
+      const bool fits = std::abs(stored) <= std::numeric_limits<T>::max();  // not so for NaN
+      if (!fits) reject_counter(checkpoint, name, stored);
+    } else if (static_cast<Stored<T>>(static_cast<T>(stored)) != stored) {
+      reject_counter(checkpoint, name, stored);
+    }
     value = static_cast<T>(stored);
   }
 };
@@ -131,7 +145,8 @@ std::map<std::string, std::string> identity_texts(const TrainStep& step,
                                                   const std::vector<std::string>& class_names,
                                                   const std::string& data_fingerprint) {
   std::map<std::string, std::string> texts = shape_texts(step.options().shape);
-  texts["classes"] = nlohmann::json(class_names).dump();
+  using Json = nlohmann::json;  // which throws at a folder's name in another encoding than UTF-8
+  texts["classes"] = Json(class_names).dump(-1, ' ', false, Json::error_handler_t::replace);
   texts["data_fingerprint"] = data_fingerprint;
   texts["compute"] = std::string(name_of(step.options().compute));
   texts["objective"] = step.options().objective == Objective::Joint ? "joint" : "dgq";
@@ -146,10 +161,43 @@ void check_format(const Checkpoint& checkpoint) {
   }
 }
 
-void check_counters(const Checkpoint& checkpoint, bool plausible) {
-  if (plausible) return;
-  fail(ErrorKind::Output, "{}: its counters cannot be those of a run; use another checkpoint",
-       checkpoint.source());
+// Ranges in which no later sum or product overflows, and which no run leaves: at a thousand steps a
+// second the most steps take a century.
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 42;
+constexpr std::int64_t kMostImages = std::int64_t{1} << 60;
+constexpr double kMostSeconds = 1e12;
+
+template <typename T>
+void check_range(const Checkpoint& checkpoint, const std::string& name, T value, T low, T high) {
+  if (value >= low && value <= high) return;
+  reject_counter(checkpoint, name, value);
+}
+
+void check_optimizer_state(const Checkpoint& checkpoint, const std::string& prefix,
+                           const OptimizerState& state, std::int64_t steps) {
+  const auto check = [&](const char* name, auto value, auto low, auto high) {
+    check_range(checkpoint, prefix + name, value, low, high);
+  };
+  check("beta1_power", state.beta1_power, 0.0, 1.0);
+  check("beta2_power", state.beta2_power, 0.0, 1.0);
+  check("applied", state.applied, std::int64_t{0}, steps);
+  check("skipped", state.skipped, std::int64_t{0}, steps - state.applied);
+  check("clean_steps", state.clean_steps, 0, std::numeric_limits<std::int32_t>::max());
+  check("consecutive_skips", state.consecutive_skips, 0, std::numeric_limits<std::int32_t>::max());
+  check("loss_scale", state.loss_scale, std::numeric_limits<float>::denorm_min(),
+        std::numeric_limits<float>::max());
+}
+
+void check_run_state(const Checkpoint& checkpoint, const DataLoader& loader,
+                     const DataLoader::Position& position, const Progress& progress,
+                     const RandomState& random) {
+  const auto most = static_cast<std::uint64_t>(kMostSteps);
+  const auto most_epochs = static_cast<std::uint64_t>(kMostImages / loader.count());
+  check_range(checkpoint, "progress.step", progress.step, std::int64_t{0}, kMostSteps);
+  check_range(checkpoint, "progress.elapsed_seconds", progress.elapsed_seconds, 0.0, kMostSeconds);
+  check_range(checkpoint, "random.step", random.step, std::uint64_t{0}, most);
+  check_range(checkpoint, "data.index", position.index, std::int64_t{0}, loader.count());
+  check_range(checkpoint, "data.epoch", position.epoch, std::uint64_t{0}, most_epochs);
 }
 
 std::int64_t integer_text(const Checkpoint& checkpoint, const std::string& key, std::int64_t low,
@@ -236,24 +284,18 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
     visit_network(*network, load);
     network->parameters().refresh_working();
   }
-  for (const auto& optimizer : step.optimizers()) {
-    visit_moments(*optimizer, load);
-    OptimizerState state = optimizer->read_state();  // keeps this run's learning rate
-    visit_optimizer_state("optimizer.state." + optimizer->name() + ".", state,
-                          ScalarReader{checkpoint});
-    check_counters(checkpoint, state.applied >= 0 && state.skipped >= 0 && state.clean_steps >= 0 &&
-                                   state.consecutive_skips >= 0 && state.loss_scale > 0 &&
-                                   std::isfinite(state.loss_scale));
-    optimizer->write_state(state);
-  }
   DataLoader::Position position;
   RandomState random;
   visit_run_state(position, progress, random, ScalarReader{checkpoint});
-  constexpr std::int64_t kMostSteps = std::int64_t{1} << 48;
-  check_counters(checkpoint, progress.step >= 0 && progress.step < kMostSteps &&
-                                 progress.elapsed_seconds >= 0 &&
-                                 std::isfinite(progress.elapsed_seconds) &&
-                                 random.step < kMostSteps && position.epoch < kMostSteps);
+  check_run_state(checkpoint, loader, position, progress, random);
+  for (const auto& optimizer : step.optimizers()) {
+    visit_moments(*optimizer, load);
+    const std::string prefix = "optimizer.state." + optimizer->name() + ".";
+    OptimizerState state = optimizer->read_state();  // keeps this run's learning rate
+    visit_optimizer_state(prefix, state, ScalarReader{checkpoint});
+    check_optimizer_state(checkpoint, prefix, state, progress.step);
+    optimizer->write_state(state);
+  }
   loader.seek(position);
   step.write_random_state(random);
 }

@@ -21,6 +21,7 @@
 #include "data/dataset.h"
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
+#include "train/batch_advice.h"
 #include "train/progress_text.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
@@ -39,7 +40,6 @@ double seconds_since(Clock::time_point start) {
 
 constexpr double kStatsIntervalSeconds = 10;
 constexpr double kLiveIntervalSeconds = 0.2;
-constexpr std::int64_t kSampleChunk = 50;
 // Steps that may be under way: the device always has the next one while this program looks at the
 // last one.
 constexpr std::size_t kStepsUnderWay = 2;
@@ -101,10 +101,10 @@ class Trainer {
   DType compute_;
   Dataset dataset_;  // without its images once they are on the device
   std::string fingerprint_;
+  OwnedTensor images_, labels_;
   TrainStep step_;
   DataLoader loader_;
   Sampler sampler_;
-  OwnedTensor images_, labels_;
   std::vector<float> sample_z_;
   std::vector<std::int32_t> all_classes_;
   Schedule sample_schedule_, save_schedule_;
@@ -149,12 +149,12 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       compute_(compute_type(config_.precision, *backend_)),
       dataset_(load_dataset(config_.data, seed_)),
       fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
-      step_(*backend_, step_options(config_, dataset_, compute_, seed_)),
-      loader_(dataset_.count(), seed_),
-      sampler_(step_.model(), kSampleChunk),
       images_(*backend_, {dataset_.count(), dataset_.height, dataset_.width, dataset_.channels},
               DType::U8),
       labels_(*backend_, {dataset_.count()}, DType::I32),
+      step_(make_train_step(*backend_, step_options(config_, dataset_, compute_, seed_))),
+      loader_(dataset_.count(), seed_),
+      sampler_(step_.model(), kSampleChunk),
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
@@ -238,8 +238,10 @@ void Trainer::go_on_in_directory() {
   run_log_ = std::make_unique<RunLog>(RunDirectory::open(resume_->run_directory), progress_.step);
   const RunDirectory& directory = run_log_->directory();
   log_.open_file(directory.log_file());
-  write_file_atomically(directory.config_file(), effective_config());
   log_.info("run directory: {}", directory.path());
+  if (const auto kept = directory.change_config(effective_config(), progress_.step)) {
+    log_.info("config: another one than up to step {}, which is kept as {}", progress_.step, *kept);
+  }
   const std::string source = resume_->checkpoint.source();
   log_.info("resumed from {} at step {}, {} of training", source, progress_.step,
             duration_text(progress_.elapsed_seconds));

@@ -103,7 +103,7 @@ TEST_CASE("--set takes any key, after the other options and in order") {
   CHECK(command.overrides[2].key == "data.classes");
   CHECK(command.overrides[2].value == "[a, b]");
   CHECK(command.overrides[3].value == "a=b");
-  CHECK(command.overrides[4].value == "");
+  CHECK(command.overrides[4].value.empty());
 }
 
 TEST_CASE("train's flags") {
@@ -135,6 +135,9 @@ TEST_CASE("sample's options") {
   CHECK(command.device == "cuda:2");
   CHECK(command.threads == 1);
   CHECK(sample({"sample", "--checkpoint", "c", "--classes", "all"}).classes.empty());
+  CHECK(sample({"sample", "--checkpoint", "c", "--class", "tea, green", "--classes", "cat,dog",
+                "--class", "all"})
+            .classes == Arguments{"cat", "dog", "tea, green", "all"});
 }
 
 TEST_CASE("every command has a help that names its options") {
@@ -193,6 +196,8 @@ TEST_CASE("usage errors say what is wrong and where help is") {
        "--device must be auto, cpu, cuda, cuda:N, or one CPU backend: onednn, packed, host, found "
        "'gpu'" +
            sample_help},
+      {{"sample", "--checkpoint", "c", "--classes", "all", "--class", "x"},
+       "--class and --classes all exclude each other" + sample_help},
       {{"sample", "--checkpoint", "c", "--out", ""},
        "--out must name a file or a folder, found nothing" + sample_help},
       {{"devices", "--all"},

@@ -1,6 +1,5 @@
-#include <signal.h>
-
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <thread>
 
@@ -174,7 +173,6 @@ TEST_CASE("sample writes a grid, raw images or single files") {
     const ProgramResult result = tiny.run(options);
     CAPTURE(result.err);
     CHECK(result.exit_code == 0);
-    return result;
   };
   const std::string png = "\x89PNG";
   sample({"--classes", "house,fish"});
@@ -186,6 +184,10 @@ TEST_CASE("sample writes a grid, raw images or single files") {
   CHECK(read_text(tiny.folder() / "y.npy") == npy);
   sample({"--classes", "house,fish", "--out", "z.npy", "--seed", "2"});
   CHECK(read_text(tiny.folder() / "z.npy") != npy);
+  sample({"--classes", "house,fish", "--out", "Y.NPY"});
+  CHECK(read_text(tiny.folder() / "Y.NPY") == npy);
+  sample({"--classes", "house", "--class", "fish", "--out", "s5.PNG"});
+  CHECK(read_text(tiny.folder() / "s5.PNG") == read_text(tiny.folder() / "samples.png"));
   sample({"--classes", "all", "--out", "folder"});
   CHECK(tiny.has("folder/samples.png"));
   sample({"--classes", "fish", "--singles", "--out", "singles"});
@@ -204,6 +206,37 @@ TEST_CASE("sample writes a grid, raw images or single files") {
   CHECK_THAT(refusal({"--singles", "--out", "x.png"}), Catch::Contains("a folder for --singles"));
 }
 
+TEST_CASE("classes with commas in their names are drawn by --class") {
+  const TinyRun tiny;
+  const std::string classes = tiny.folder() / "classes";
+  REQUIRE(tiny.train({"--steps", "1"}).exit_code == 0);  // reals.png: images that we can read
+  for (const char* name : {"tea, green", "tea"}) {
+    fs::create_directories(classes + "/" + name);
+    for (const char* file : {"a.png", "b.png"}) {
+      fs::copy_file(tiny.folder() / (tiny.run_path() + "/samples/reals.png"),
+                    classes + "/" + name + "/" + file);
+    }
+  }
+  REQUIRE(
+      tiny.train({"--steps", "1", "--set", "data.kind=folder", "--data", "classes"}).exit_code ==
+      0);
+  const auto sample = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"sample", "--checkpoint", tiny.run_path(1)});
+    return tiny.run(options);
+  };
+  const ProgramResult split = sample({"--classes", "tea, green"});
+  CHECK(split.exit_code == 2);
+  CHECK_THAT(split.err, Catch::Contains("--class takes a name with commas in it"));
+  const ProgramResult drawn = sample({"--class", "tea, green", "--class", "tea"});
+  CHECK(drawn.exit_code == 0);
+  CHECK_THAT(drawn.out, Catch::Contains("rows of tea, green, tea, seed"));
+
+  fs::create_directory(tiny.folder() / "folder.png");
+  const ProgramResult failed = sample({"--out", "folder.png"});
+  CHECK(failed.exit_code == 5);
+  CHECK_THAT(failed.err, Catch::Contains("folder.png") && !Catch::Contains("--outdir"));
+}
+
 TEST_CASE("the first signal saves and ends the run, with the signal's exit code") {
   const auto [number, exit_code] = GENERATE(std::pair(SIGINT, 130), std::pair(SIGTERM, 143));
   const TinyRun tiny;
@@ -215,6 +248,86 @@ TEST_CASE("the first signal saves and ends the run, with the signal's exit code"
   CHECK(result.exit_code == exit_code);
   CHECK_THAT(result.out, Catch::Contains("checkpoints/step_"));
   CHECK(tiny.has(tiny.run_path() + "/summary.json"));
+  CHECK(
+      tiny.train({"--resume", "latest", "--steps", "1000000000", "--minutes", "0.001"}).exit_code ==
+      0);
+}
+
+TEST_CASE("a model that fits no machine is refused before any memory is used") {
+  const TinyRun tiny;
+  const ProgramResult result =
+      tiny.train({"--set", "data.image_size=256", "--set", "model.conv2_width=65536", "--set",
+                  "model.dense_width=65536"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 6);
+  CHECK_THAT(result.err, Catch::Contains("out of memory") && Catch::Contains("MiB are free") &&
+                             Catch::Contains("no batch size fits: use a smaller model"));
+  CHECK_FALSE(tiny.has("runs"));
+}
+
+TEST_CASE("a run that does not fit into memory names a batch size that does") {
+  if (ACGAN_SANITIZED) return;
+  const TinyRun tiny;
+  const ProgramOptions limited{.most_memory = std::size_t{700} << 20};
+  const auto train = [&](const std::string& batch) {
+    return run_program(tiny.folder().path(),
+                       {"-c", "tiny.yaml", "--steps", "1", "--batch", batch, "--set",
+                        "data.doodles_per_class=52", "--set", "model.conv1_width=4096"},
+                       limited);
+  };
+  const ProgramResult refused = train("512");
+  CAPTURE(refused.err);
+  REQUIRE(refused.exit_code == 6);
+  const std::string before = "; --batch ", after = " fits\n";
+  const std::size_t begin = refused.err.find(before), end = refused.err.find(after);
+  REQUIRE(end != std::string::npos);
+  REQUIRE(begin < end);
+  const std::string batch = refused.err.substr(begin + before.size(), end - begin - before.size());
+  CHECK_FALSE(tiny.has("runs"));
+  const ProgramResult fitting = train(batch);
+  CAPTURE(batch, fitting.err);
+  CHECK(fitting.exit_code == 0);
+
+  const ProgramResult too_many = run_program(
+      tiny.folder().path(),
+      {"-c", "tiny.yaml", "--set", "data.image_size=64", "--set", "data.doodles_per_class=1000000"},
+      limited);
+  CHECK(too_many.exit_code == 3);
+  CHECK_THAT(too_many.err, Catch::Contains("the built-in doodles do not fit into memory: set "
+                                           "data.doodles_per_class lower"));
+}
+
+TEST_CASE("a run goes on and is saved when nobody reads its output any more") {
+  const TinyRun tiny;
+  Program program(tiny.folder().path(),
+                  {"-c", "tiny.yaml", "--steps", "1000000000", "--minutes", "2s"},
+                  {.reader = Reader::Pipe});
+  REQUIRE(program.wait_for("fakes_init.png"));
+  program.close_reader();
+  const ProgramResult result = program.finish();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  // The lines that reached nobody are in the log.
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/log.txt")),
+             Catch::Contains("] checkpoint: ") && Catch::Contains("] newest grid: "));
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/summary.json")),
+             Catch::Contains("\"minutes\""));
+}
+
+TEST_CASE("a run whose terminal hangs up is saved and can go on") {
+  const TinyRun tiny;
+  Program program(tiny.folder().path(),
+                  {"-c", "tiny.yaml", "--steps", "1000000000", "--save-every", "0"},
+                  {.reader = Reader::Terminal});
+  REQUIRE(program.wait_for("eta"));  // the live line is being drawn
+  program.close_reader();
+  const ProgramResult result = program.finish();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 128 + SIGHUP);
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/log.txt")),
+             Catch::Contains("] checkpoint: "));
+  CHECK_THAT(read_text(tiny.folder() / (tiny.run_path() + "/summary.json")),
+             Catch::Contains("\"SIGHUP\""));
   CHECK(
       tiny.train({"--resume", "latest", "--steps", "1000000000", "--minutes", "0.001"}).exit_code ==
       0);

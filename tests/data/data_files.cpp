@@ -1,5 +1,6 @@
 #include "data/data_files.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -34,6 +35,20 @@ void TemporaryFolder::write(const std::string& name, std::string_view text) cons
 
 void TemporaryFolder::make_folder(const std::string& name) const {
   std::filesystem::create_directories(path_ / name);
+}
+
+void TemporaryFolder::make_link(const std::string& name, const std::string& target) const {
+  std::filesystem::create_directories((path_ / name).parent_path());
+  std::filesystem::create_symlink(target, path_ / name);
+}
+
+void TemporaryFolder::make_pipe(const std::string& name) const {
+  std::filesystem::create_directories((path_ / name).parent_path());
+  REQUIRE(::mkfifo((path_ / name).c_str(), 0600) == 0);
+}
+
+void TemporaryFolder::remove(const std::string& name) const {
+  std::filesystem::remove_all(path_ / name);
 }
 
 void TemporaryFolder::resize(const std::string& name, std::uint64_t bytes) const {

@@ -26,6 +26,10 @@ class TemporaryFolder {
   void write(const std::string& name, const Bytes& bytes) const;
   void write(const std::string& name, std::string_view text) const;
   void make_folder(const std::string& name) const;
+  // What a data folder may hold beside files.
+  void make_link(const std::string& name, const std::string& target) const;
+  void make_pipe(const std::string& name) const;
+  void remove(const std::string& name) const;
   // Makes a file longer or shorter; what is added takes no disk space.
   void resize(const std::string& name, std::uint64_t bytes) const;
 

@@ -147,6 +147,27 @@ TEST_CASE("gaps and copies among the CIFAR-10 batches are errors") {
   }
 }
 
+TEST_CASE("what has a batch's name and is no file is an error that names it") {
+  TemporaryFolder folder;
+  folder.write("data_batch_1.bin", records({1}));
+  folder.make_link("data_batch_2.bin", "gone");
+  CHECK_THAT(error_at(folder.path()),
+             Contains("data_batch_2.bin' is a link to 'gone', which does not exist"));
+  folder.remove("data_batch_2.bin");
+  folder.make_pipe("data_batch_2.bin");
+  CHECK_THAT(error_at(folder.path()), Contains("data_batch_2.bin' is a pipe"));
+  folder.remove("data_batch_2.bin");
+  folder.make_folder("data_batch_2.bin");
+  CHECK_THAT(error_at(folder.path()), Contains("data_batch_2.bin' is a folder"));
+  folder.remove("data_batch_2.bin");
+  folder.make_link("batches.meta.txt", "gone");
+  CHECK_THAT(error_at(folder.path()), Contains("batches.meta.txt' is a link to 'gone'"));
+
+  const TemporaryFolder above;
+  above.make_link("cifar-10-batches-bin", "gone");
+  CHECK_THAT(error_at(above.path()), Contains("cifar-10-batches-bin' does not exist"));
+}
+
 TEST_CASE("a data path without CIFAR-10 in it is told in a sentence with a hint") {
   TemporaryFolder folder;
   const auto error_beside = [&](const std::string& name) {

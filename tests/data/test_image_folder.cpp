@@ -12,6 +12,7 @@
 #include "data/data_files.h"
 #include "data/image.h"
 #include "data/jpeg_segments.h"
+#include "data/png_chunks.h"
 #include "support/shared_dir.h"
 
 namespace acgan {
@@ -66,14 +67,40 @@ void append_big_endian(std::uint32_t value, Bytes& bytes) {
   for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(value >> shift));
 }
 
-// A PNG header that claims this size, as an image bomb does; check sums are left out.
+void append_chunk(const std::string& type, const Bytes& data, Bytes& bytes) {
+  append_big_endian(static_cast<std::uint32_t>(data.size()), bytes);
+  const std::size_t begin = bytes.size();
+  bytes.insert(bytes.end(), type.begin(), type.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  append_big_endian(png_checksum(std::span(bytes).subspan(begin)), bytes);
+}
+
+// A damaged PNG as its damaged encoder would have written it: with check sums that match.
+Bytes with_checksums(Bytes bytes) {
+  constexpr std::size_t kSignature = 8, kFrame = 12;
+  if (bytes.size() < kSignature || bytes[1] != 'P') return bytes;
+  for (std::size_t begin = kSignature; begin + kFrame <= bytes.size();) {
+    std::size_t length = 0;
+    for (std::size_t i = 0; i < 4; ++i) length = length << 8 | bytes[begin + i];
+    if (length > bytes.size() - begin - kFrame) break;
+    Bytes sum;
+    append_big_endian(png_checksum(std::span(bytes).subspan(begin + 4, 4 + length)), sum);
+    std::copy(sum.begin(), sum.end(), bytes.begin() + static_cast<long>(begin + 8 + length));
+    begin += kFrame + length;
+  }
+  return bytes;
+}
+
+// A PNG header that claims this size, as an image bomb does.
 Bytes png_header(std::uint32_t width, std::uint32_t height, int depth, int color_type) {
-  Bytes bytes = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R'};
-  append_big_endian(width, bytes);
-  append_big_endian(height, bytes);
-  bytes.push_back(static_cast<std::uint8_t>(depth));
-  bytes.push_back(static_cast<std::uint8_t>(color_type));
-  bytes.insert(bytes.end(), {0, 0, 0, 0, 0, 0, 0});
+  Bytes bytes = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+  Bytes header;
+  append_big_endian(width, header);
+  append_big_endian(height, header);
+  header.push_back(static_cast<std::uint8_t>(depth));
+  header.push_back(static_cast<std::uint8_t>(color_type));
+  header.insert(header.end(), {0, 0, 0});
+  append_chunk("IHDR", header, bytes);
   return bytes;
 }
 
@@ -86,13 +113,11 @@ Bytes png_16_bit(const std::vector<std::uint16_t>& values) {
     row.push_back(static_cast<std::uint8_t>(value));
   }
   const auto length = static_cast<std::uint8_t>(row.size());
-  const Bytes stored = {0x78, 0x01, 0x01, length, 0, static_cast<std::uint8_t>(~length), 0xFF};
-  append_big_endian(static_cast<std::uint32_t>(stored.size() + row.size() + 4), bytes);
-  bytes.insert(bytes.end(), {'I', 'D', 'A', 'T'});
-  bytes.insert(bytes.end(), stored.begin(), stored.end());
-  bytes.insert(bytes.end(), row.begin(), row.end());
-  bytes.insert(bytes.end(), 8, 0);  // check sums
-  bytes.insert(bytes.end(), {0, 0, 0, 0, 'I', 'E', 'N', 'D', 0, 0, 0, 0});
+  Bytes stored = {0x78, 0x01, 0x01, length, 0, static_cast<std::uint8_t>(~length), 0xFF};
+  stored.insert(stored.end(), row.begin(), row.end());
+  stored.insert(stored.end(), 4, 0);  // the check sum of the pixels, which nobody reads
+  append_chunk("IDAT", stored, bytes);
+  append_chunk("IEND", {}, bytes);
   return bytes;
 }
 
@@ -243,7 +268,29 @@ TEST_CASE("images that cannot be read are errors with file and reason") {
   CHECK_THAT(error_with(cut(bmp(picture), 1), "x.bmp"),
              Contains("cats/x.bmp") && Contains("(32x24) is truncated"));
   CHECK_THAT(error_with(cut(png(picture), 20), "x.png"),
-             Contains("cats/x.png") && Contains("(32x24)") && Contains("damaged or truncated"));
+             Contains("cats/x.png") && Contains("chunk IDAT at byte 33 is truncated"));
+  CHECK_THAT(error_with(cut(png(picture), 12), "x.png"),
+             Contains("cats/x.png") && Contains("chunk IEND is missing"));
+}
+
+TEST_CASE("one wrong bit in a PNG is an error with file and chunk") {
+  CHECK(png_checksum(Bytes{'1', '2', '3', '4', '5', '6', '7', '8', '9'}) == 0xCBF43926);
+  const Bytes whole = png({19, 13, 3, test::pattern(std::size_t{19} * 13 * 3, 4)});
+  CHECK_FALSE(find_png_fault(whole).has_value());
+  CHECK_FALSE(find_png_fault(jpeg(plain(4, 4, {7}))).has_value());
+  const auto error_at_bit = [&](std::size_t byte, int bit) {
+    Bytes bytes = whole;
+    bytes[byte] = static_cast<std::uint8_t>(bytes[byte] ^ 1 << bit);
+    return error_with(bytes, "x.png");
+  };
+  constexpr std::size_t kHeight = 23;  // the lowest byte in IHDR
+  CHECK_THAT(error_at_bit(kHeight, 0),
+             Contains("cats/x.png") && Contains("chunk IHDR at byte 8 is damaged"));
+  for (const std::size_t byte : {whole.size() / 2, whole.size() - 17}) {  // data, its check sum
+    CHECK_THAT(error_at_bit(byte, 3),
+               Contains("cats/x.png") && Contains("chunk IDAT at byte 33 is damaged"));
+  }
+  CHECK_THAT(error_at_bit(whole.size() - 1, 7), Contains("chunk IEND at byte"));
 }
 
 TEST_CASE("image bombs are refused before memory is spent on them") {
@@ -289,7 +336,7 @@ TEST_CASE("damaged images do no harm") {
       Bytes changed = whole;
       changed[i] = static_cast<std::uint8_t>(changed[i] ^ (1 + i * 37 % 255));
       Bytes cut(whole.begin(), whole.begin() + static_cast<long>(i));
-      for (const Bytes& bytes : {changed, cut}) {
+      for (const Bytes& bytes : {changed, with_checksums(changed), cut}) {
         try {
           const Image image = decode_image(bytes, "fuzzed", 3);
           REQUIRE(image.pixels.size() == static_cast<std::size_t>(image.height * image.width * 3));
@@ -312,6 +359,29 @@ TEST_CASE("folders that hold no classes or no images are errors") {
   folder.make_folder("cats/more");
   CHECK_THAT(error_at(config_of(folder.path())),
              Contains("cats") && Contains("no image (1 other files, 1 folders)"));
+}
+
+TEST_CASE("what stands for an image or a class and is none is an error that names it") {
+  TemporaryFolder folder;
+  folder.write("cats/a.png", png(plain(2, 2, {1})));
+  DataConfig config = config_of(folder.path());
+  folder.make_link("cats/b.PNG", "/nowhere/b.png");
+  CHECK_THAT(error_at(config),
+             Contains("cats/b.PNG' is a link to '/nowhere/b.png', which does not exist"));
+  folder.remove("cats/b.PNG");
+  folder.make_pipe("cats/b.jpg");
+  CHECK_THAT(error_at(config), Contains("cats/b.jpg' is a pipe"));
+  folder.remove("cats/b.jpg");
+  folder.make_folder("cats/b.jpeg");
+  CHECK_THAT(error_at(config), Contains("cats/b.jpeg' is a folder"));
+  folder.remove("cats/b.jpeg");
+
+  folder.make_link("dogs", "/nowhere/dogs");
+  CHECK_THAT(error_at(config), Contains("/dogs' is neither a folder nor a file"));
+  config.classes = {"cats"};
+  CHECK(load_image_folder(config).count() == 1);
+  config.classes = {"cats", "dogs"};
+  CHECK_THAT(error_at(config), Contains("/dogs' is neither a folder nor a file"));
 }
 
 TEST_CASE("the real photographs load, JPEG and PNG alike", "[shared]") {

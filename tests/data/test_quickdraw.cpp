@@ -55,7 +55,7 @@ TEST_CASE("bitmaps become images in the order of classes and rows") {
   folder.write("alarm clock.npy", bitmaps(3, 2));
   folder.write("notes.txt", std::string_view("ignored"));
   folder.write("._dog.npy", std::string_view("ignored"));
-  folder.make_folder("old.npy");
+  folder.make_folder("old");
   const Dataset dataset = load_quickdraw(config_of(folder.path()));
   CHECK(dataset.class_names == std::vector<std::string>{"alarm clock", "dog"});
   CHECK(dataset.labels == std::vector<std::int32_t>{0, 0, 0, 1, 1});
@@ -64,6 +64,31 @@ TEST_CASE("bitmaps become images in the order of classes and rows") {
   CHECK(dataset.channels == 1);
   CHECK(dataset.images == test::concatenated({pattern(3 * kPixels, 2), pattern(2 * kPixels, 1)}));
   CHECK(dataset.description == "quickdraw, 2 files in " + folder.path());
+}
+
+TEST_CASE("what has a bitmap file's name and is none is an error that names it") {
+  TemporaryFolder folder;
+  folder.write("cat.npy", bitmaps(1));
+  const auto error = [&] {
+    return error_of(ErrorKind::Data, [&] { load_quickdraw(config_of(folder.path())); });
+  };
+  folder.make_link("dog.npy", "gone.npy");
+  CHECK_THAT(error(), Contains("dog.npy' is a link to 'gone.npy', which does not exist"));
+  folder.remove("dog.npy");
+  folder.make_pipe("dog.npy");
+  CHECK_THAT(error(), Contains("dog.npy' is a pipe"));
+  folder.remove("dog.npy");
+  folder.make_folder("dog.npy");
+  CHECK_THAT(error(), Contains("dog.npy' is a folder"));
+  folder.remove("dog.npy");
+  folder.make_link("dog.npy", "cat.npy");
+  CHECK(load_quickdraw(config_of(folder.path())).count() == 2);
+
+  // Those that nobody asked for are never opened.
+  folder.make_link("owl.npy", "gone.npy");
+  DataConfig config = config_of(folder.path());
+  config.classes = {"cat", "dog"};
+  CHECK(load_quickdraw(config).count() == 2);
 }
 
 TEST_CASE("the class of a bitmap file is its name without what downloads add") {

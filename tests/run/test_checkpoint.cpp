@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "run/checkpoint.h"
 #include "run/expect_error.h"
+#include "run/safetensors_header.h"
 #include "support/shared_dir.h"
 #include "support/temporary_folder.h"
 
@@ -209,7 +210,8 @@ struct BadFile {
 };
 
 const BadFile kBadFiles[] = {
-    {"no JSON", "{\"a\":", 0, "no JSON"},
+    {"no JSON", "{\"a\":", 0, "no JSON from byte"},
+    {"no number that a double holds", "{\"a\":1e999}", 0, "no JSON from byte"},
     {"not UTF-8", "{\"\xFF\":{}}", 0, "no JSON"},
     {"a list", "[]", 0, "no JSON object"},
     {"deep nesting", "{\"a\":[[[[[[[[]]]]]]]]}", 0, "nested"},
@@ -262,6 +264,18 @@ TEST_CASE("hostile and broken headers are refused with file and fault") {
     INFO(bad.what);
     write_text(folder / "bad", file_of(bad.header, std::string(bad.data_bytes, 'x')));
     expect_output_error([&] { Checkpoint::load(folder / "bad"); }, {folder / "bad", bad.words});
+  }
+}
+
+TEST_CASE("what is wrong with a header is said in our words, not the parser's") {
+  for (const char* header : {"", "{", "{\"a\":", "{\"a\":1e999}", "{\"\xFF\":{}}", "\x01"}) {
+    try {
+      parse_header(header, 0, "x");
+    } catch (const Error& error) {
+      CHECK_THAT(error.what(), !Catch::Contains("exception") && !Catch::Contains("syntax error"));
+      continue;
+    }
+    FAIL_CHECK("no Error was thrown");
   }
 }
 

@@ -107,6 +107,7 @@ TEST_CASE("files of a run have the names that users know") {
       RunDirectory::create(folder.path(), make_config("a", PrecisionMode::Fp32, 1));
   const auto inside = [&](const std::string& path) { return path.substr(run.path().size() + 1); };
   CHECK(inside(run.config_file()) == "config.yaml");
+  CHECK(inside(run.config_file_until(123)) == "config_until_step_000123.yaml");
   CHECK(inside(run.log_file()) == "log.txt");
   CHECK(inside(run.timing_file()) == "timing.csv");
   CHECK(inside(run.stats_file()) == "stats.jsonl");
@@ -117,6 +118,35 @@ TEST_CASE("files of a run have the names that users know") {
   CHECK(inside(run.fakes_file(0, 59.999)) == "samples/fakes_000000_00m59s.png");
   CHECK(inside(run.fakes_file(1234567, 3 * 3600 + 61.2)) == "samples/fakes_1234567_181m01s.png");
   CHECK(inside(run.checkpoint_file(123)) == "checkpoints/step_000123.safetensors");
+}
+
+TEST_CASE("every config of a run is kept with the step up to which it ran") {
+  const TemporaryFolder folder;
+  const RunDirectory run =
+      RunDirectory::create(folder.path(), make_config("a", PrecisionMode::Fp32, 1));
+  const auto text = [](const std::string& file) {
+    return fs::exists(file) ? test::read_text(file) : "";
+  };
+  CHECK(run.change_config("first", 0) == std::nullopt);
+  CHECK(run.change_config("first", 10) == std::nullopt);
+  CHECK(run.change_config("second", 10) == run.config_file_until(10));
+  CHECK(text(run.config_file()) == "second");
+  CHECK(text(run.config_file_until(10)) == "first");
+  // Not a step was made with it.
+  CHECK(run.change_config("third", 10) == run.config_file_until(10));
+  CHECK(text(run.config_file()) == "third");
+  CHECK(text(run.config_file_until(10)) == "first");
+  CHECK(run.change_config("fourth", 20) == run.config_file_until(20));
+
+  // Back to a step at which the first ran: what came later never was.
+  CHECK(run.change_config("fifth", 5) == run.config_file_until(5));
+  CHECK(text(run.config_file()) == "fifth");
+  CHECK(text(run.config_file_until(5)) == "first");
+  CHECK(text(run.config_file_until(10)).empty());
+  CHECK(text(run.config_file_until(20)).empty());
+  CHECK(run.change_config("first", 3) == std::nullopt);
+  CHECK(text(run.config_file()) == "first");
+  CHECK(text(run.config_file_until(5)).empty());
 }
 
 TEST_CASE("checkpoints are listed newest first, by number and not by name") {

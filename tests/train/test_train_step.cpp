@@ -72,6 +72,7 @@ class Harness {
     load();
     step_.discriminator_half();
     step_.generator_half();
+    ++progress_.step;
     return step_.read_metrics();
   }
   // As training does it: later steps are replays.
@@ -79,6 +80,7 @@ class Harness {
     for (int i = 0; i < steps; ++i) {
       load_batch();
       step_.run();
+      ++progress_.step;
     }
   }
   StepMetrics run(int steps) {
@@ -306,6 +308,17 @@ TEST_CASE("a checkpoint of another model or data set is refused with the differe
   CHECK_THROWS_WITH(
       load_state(checkpoint, harness.step_, harness.loader_, progress, {"a", "b", "x"}, "g"),
       Catch::Contains("classes") && Catch::Contains("data_fingerprint"));
+}
+
+TEST_CASE("class names that are no UTF-8 are saved as far as they are") {
+  Harness harness(small_options(DType::F32));
+  const std::vector<std::string> names{"caf\xE9", "tea, green", "\"milk\""};
+  const Checkpoint checkpoint =
+      save_state(harness.step_, harness.loader_.position(), harness.progress_, "", names, "f");
+  CHECK(read_model_facts(checkpoint).class_names ==
+        std::vector<std::string>{"caf\xEF\xBF\xBD", names[1], names[2]});
+  Progress progress;
+  CHECK_NOTHROW(load_state(checkpoint, harness.step_, harness.loader_, progress, names, "f"));
 }
 
 TEST_CASE("a small set is learnt: the classifier gets it right, in every precision") {

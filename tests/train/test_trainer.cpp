@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.h"
 #include "run/checkpoint.h"
@@ -199,6 +201,23 @@ TEST_CASE("a resumed run keeps its seed, whatever the config says") {
   CHECK(text_of(only_run(parts.path()) / "config.yaml").find("seed: 7") != std::string::npos);
 }
 
+TEST_CASE("a run resumed with another batch keeps the config of its first steps") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  train(request);
+  const fs::path run = only_run(folder.path());
+  const std::string first = text_of(run / "config.yaml");
+  request.resume = run.string();
+  request.config.train.batch = 5;
+  request.config.train.steps = 7;
+  train(request);
+  CHECK(only_run(folder.path()) == run);
+  CHECK(text_of(run / "config.yaml").find("batch: 5") != std::string::npos);
+  CHECK(text_of(run / "config_until_step_000005.yaml") == first);
+  CHECK_THAT(text_of(run / "log.txt"),
+             Catch::Contains("kept as") && Catch::Contains("config_until_step_000005.yaml"));
+}
+
 TEST_CASE("a dry run checks what it would resume from") {
   const test::TemporaryFolder folder;
   TrainRequest request = small_request(folder.path());
@@ -211,6 +230,52 @@ TEST_CASE("a dry run checks what it would resume from") {
   request.resume = "latest";
   request.config.output.dir = folder / "nothing";
   CHECK_THROWS_WITH(train(request), Catch::Contains("--resume latest"));
+}
+
+TEST_CASE("a checkpoint whose counters no run can have is refused") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());  // 5 steps, 40 images
+  train(request);
+  const std::string good = only_run(folder.path()) / "checkpoints/step_000005.safetensors";
+  const std::string bad = only_run(folder.path()) / "checkpoints/bad.safetensors";
+  request.resume = bad;
+  const auto check_refused = [&](const std::string& name, auto value) {
+    INFO(name << " " << value);
+    constexpr bool kIsFloating = std::is_floating_point_v<decltype(value)>;
+    Checkpoint checkpoint = Checkpoint::load(good);
+    REQUIRE(checkpoint.has(name));
+    checkpoint.set(name, kIsFloating ? Checkpoint::Type::F64 : Checkpoint::Type::I64, {1}, &value);
+    checkpoint.save(bad);
+    CHECK_THAT(error_of(request, ErrorKind::Output), Catch::Contains(bad));
+  };
+  using Integer = std::int64_t;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const Integer step : {Integer{-1}, Integer{4}, Integer{1} << 62}) {
+    check_refused("progress.step", step);
+  }
+  for (const double seconds : {-1.0, 1e300, kInfinity, std::nan("")}) {
+    check_refused("progress.elapsed_seconds", seconds);
+  }
+  check_refused("random.step", Integer{-1});
+  check_refused("data.index", Integer{-1});
+  check_refused("data.index", Integer{41});
+  check_refused("data.epoch", Integer{-1});
+  check_refused("data.epoch", Integer{1} << 58);
+  for (const std::string optimizer : {"optimizer.state.d.", "optimizer.state.q."}) {
+    check_refused(optimizer + "applied", Integer{-1});
+    check_refused(optimizer + "applied", Integer{6});
+    check_refused(optimizer + "skipped", Integer{-1});
+    check_refused(optimizer + "skipped", Integer{1});
+    check_refused(optimizer + "clean_steps", Integer{-1});
+    check_refused(optimizer + "clean_steps", (Integer{1} << 32) + 5);
+    check_refused(optimizer + "consecutive_skips", Integer{-1});
+    check_refused(optimizer + "beta1_power", 1.5);
+    check_refused(optimizer + "beta2_power", -0.5);
+    for (const double scale : {0.0, -1.0, 1e300, kInfinity, std::nan("")}) {
+      check_refused(optimizer + "loss_scale", scale);
+    }
+  }
+  CHECK(fs::exists(good));
 }
 
 TEST_CASE("a run directory is held by one process") {
