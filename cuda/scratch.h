@@ -28,6 +28,8 @@ class Scratch {
     return static_cast<float*>(memory_);
   }
 
+  std::size_t bytes() const { return bytes_; }
+
  private:
   Device& device_;
   void* memory_ = nullptr;

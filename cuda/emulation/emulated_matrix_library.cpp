@@ -46,6 +46,8 @@ class EmulatedMatrixLibrary final : public MatrixLibrary {
 
   std::string name() const override { return "loops in place of cuBLAS"; }
 
+  std::size_t workspace_bytes() const override { return 0; }
+
   void multiply(const MatrixProduct& product) override {
     emulation::enqueue(device_.stream(), [product] {
       visit_dtype(product.a.dtype, [&]<typename In>(In) {

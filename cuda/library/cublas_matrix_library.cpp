@@ -43,6 +43,8 @@ class CublasMatrixLibrary final : public MatrixLibrary {
 
   std::string name() const override { return fmt::format("cuBLAS {}", CUBLAS_VER_MAJOR); }
 
+  std::size_t workspace_bytes() const override { return kWorkspaceBytes; }
+
   // cuBLAS counts columns first: a row-major c = op(a) op(b) is its c^T = op(b)^T op(a)^T.
   void multiply(const MatrixProduct& p) override {
     const auto rows = static_cast<int>(p.c.shape[0]), columns = static_cast<int>(p.c.shape[1]);

@@ -24,6 +24,7 @@ class MatrixLibrary {
  public:
   virtual ~MatrixLibrary() = default;
   virtual std::string name() const = 0;
+  virtual std::size_t workspace_bytes() const = 0;
   virtual void multiply(const MatrixProduct& product) = 0;
 };
 std::unique_ptr<MatrixLibrary> open_matrix_library(Device& device, Tf32 tf32);

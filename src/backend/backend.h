@@ -97,6 +97,8 @@ class Backend {
   // ---- memory: zeroed, aligned to 64 bytes
   virtual void* allocate(std::size_t bytes) = 0;
   virtual void release(void* memory) noexcept = 0;
+  // What operations have taken for themselves so far, beside what was allocated.
+  virtual std::size_t workspace_bytes() const = 0;
   virtual void upload(const Tensor& destination, const void* host) = 0;
   virtual void download(void* host, const Tensor& source) = 0;  // waits until it is there
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  // same shape and dtype

@@ -13,14 +13,12 @@ Tensor with_row_shape(const Tensor& t, const Shape& row) {
 }  // namespace
 
 Activations::Activations(const Network& network, std::int64_t rows, std::int64_t groups,
-                         std::int64_t cotangents, const Tensor& output)
+                         const Tensor& output)
     : groups_(groups) {
   Backend& backend = network.parameters().backend();
-  std::int64_t widest = 0;
   for (const auto& layer : network.layers()) {
     const Shape shape = with_rows(groups * rows, layer->output_shape());
-    const bool last = layer == network.layers().back();
-    if (last && output) {
+    if (layer == network.layers().back() && output) {
       ACGAN_CHECK(output.count() == shape.count());
       outputs_.push_back(output);
     } else {
@@ -32,22 +30,38 @@ Activations::Activations(const Network& network, std::int64_t rows, std::int64_t
       memory_.emplace_back(backend, with_rows(groups, saved), DType::F32);
       saved_.back().push_back(memory_.back().view());
     }
-    if (!last) widest = std::max(widest, layer->output_shape().count());
-  }
-  for (Buffer& gradient : gradients_) {
-    const auto count = static_cast<std::size_t>(cotangents * rows * widest);
-    if (count > 0) gradient = Buffer(backend, count * size_of(network.compute()));
   }
 }
 
-std::size_t Activations::activation_bytes() const {
+Activations Activations::in_place_of(std::int64_t groups) const {
+  ACGAN_CHECK(groups <= groups_);
+  Activations part(groups);
+  for (const Tensor& output : outputs_) {
+    part.outputs_.push_back(output.slice(0, output.rows() / groups_ * groups));
+  }
+  for (const std::vector<Tensor>& saved : saved_) {
+    part.saved_.emplace_back();
+    for (const Tensor& tensor : saved) part.saved_.back().push_back(tensor.slice(0, groups));
+  }
+  return part;
+}
+
+std::size_t Activations::bytes() const {
   std::size_t bytes = 0;
   for (const OwnedTensor& tensor : memory_) bytes += tensor.view().bytes();
   return bytes;
 }
 
-std::size_t Activations::gradient_bytes() const {
-  return gradients_[0].bytes() + gradients_[1].bytes();
+void GradientScratch::reserve(const Network& network, std::int64_t rows) {
+  for (const auto& layer : network.layers()) {
+    if (layer == network.layers().back()) break;
+    const auto count = static_cast<std::size_t>(rows * layer->output_shape().count());
+    half_bytes_ = std::max(half_bytes_, count * size_of(network.compute()));
+  }
+}
+
+void GradientScratch::allocate(Backend& backend) {
+  for (Buffer& half : halves_) half = Buffer(backend, half_bytes_);
 }
 
 void Network::append(std::unique_ptr<Layer> layer) {
@@ -84,7 +98,8 @@ void Network::infer(const Tensor& x, Activations& activations) const {
   }
 }
 
-void Network::backward(Activations& activations, const NetworkBackward& request) const {
+void Network::backward(const Activations& activations, const GradientScratch& scratch,
+                       const NetworkBackward& request) const {
   Tensor dy = request.dy;
   std::size_t free = 0;  // the scratch buffer that dy does not lie in
   for (std::size_t i = layers_.size(); i-- > 0;) {
@@ -106,8 +121,7 @@ void Network::backward(Activations& activations, const NetworkBackward& request)
     } else if (layer.works_in_place()) {
       pass.dx = dy;
     } else {
-      pass.dx = Tensor{activations.gradients_[free].data(),
-                       with_rows(dy.rows(), layer.input_shape()), compute_};
+      pass.dx = Tensor{scratch.half(free), with_rows(dy.rows(), layer.input_shape()), compute_};
       free = 1 - free;
     }
     layer.backward(parameters_.backend(), parameters_, pass);

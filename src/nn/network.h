@@ -11,29 +11,47 @@ namespace acgan {
 
 class Network;
 
-// The memory of one pass through one network: every layer's output, what layers saved, and the
-// scratch for gradients.
+// The memory of one pass through one network: every layer's output and what layers saved.
 class Activations {
  public:
-  // `rows` a group; `cotangents`: the most that a backward pass will bring, 0 for inference only.
-  // `output`, where given, is used as the last layer's output instead of memory of our own.
+  // `rows` a group. `output`, where given, is used as the last layer's output instead of memory of
+  // our own.
   Activations(const Network& network, std::int64_t rows, std::int64_t groups,
-              std::int64_t cotangents, const Tensor& output = {});
+              const Tensor& output = {});
+
+  // A pass of the first `groups` groups in the memory of this one, for when what lies there is not
+  // needed any more; not longer than this lives.
+  Activations in_place_of(std::int64_t groups) const;
 
   const Tensor& output() const { return outputs_.back(); }
   std::int64_t groups() const { return groups_; }
-  std::size_t activation_bytes() const;
-  std::size_t gradient_bytes() const;
+  std::size_t bytes() const;  // of its own
 
  private:
   friend class Network;
+  explicit Activations(std::int64_t groups) : groups_(groups) {}
 
   std::int64_t groups_;
   Tensor input_;                     // set by forward
   std::vector<OwnedTensor> memory_;  // outputs, saved
   std::vector<Tensor> outputs_;      // by layer
   std::vector<std::vector<Tensor>> saved_;
-  std::array<Buffer, 2> gradients_;  // written in turn on the way back
+};
+
+// Where gradients lie between two layers on the way back. One backward pass runs after the other,
+// so all of them share one.
+class GradientScratch {
+ public:
+  // Makes room for `rows` rows (cotangents times rows of a group) through `network`.
+  void reserve(const Network& network, std::int64_t rows);
+  void allocate(Backend& backend);
+
+  void* half(std::size_t index) const { return halves_[index].data(); }
+  std::size_t bytes() const { return halves_[0].bytes() + halves_[1].bytes(); }
+
+ private:
+  std::size_t half_bytes_ = 0;
+  std::array<Buffer, 2> halves_;  // written in turn
 };
 
 struct NetworkBackward {
@@ -60,7 +78,8 @@ class Network {
 
   void forward(const Tensor& x, Activations& activations) const;
   void infer(const Tensor& x, Activations& activations) const;
-  void backward(Activations& activations, const NetworkBackward& request) const;
+  void backward(const Activations& activations, const GradientScratch& scratch,
+                const NetworkBackward& request) const;
   void update_running(const Activations& activations, int times, const OptimizerState* state) const;
 
   ParameterStore& parameters() { return parameters_; }

@@ -16,7 +16,7 @@ Sampler::Sampler(const Acgan& model, std::int64_t chunk)
       images_(model.generator.parameters().backend(),
               {chunk, model.shape.image_size, model.shape.image_size, model.shape.channels},
               DType::F32),
-      pass_(model.generator, chunk, 1, 0) {}
+      pass_(model.generator, chunk, 1) {}
 
 std::vector<float> Sampler::generate(std::span<const float> z,
                                      std::span<const std::int32_t> labels) {

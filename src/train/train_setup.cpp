@@ -57,8 +57,7 @@ ResumePoint latest_of(const Config& config, Log& log) {
 
 }  // namespace
 
-DType compute_type(const PrecisionConfig& precision, const Backend& backend) {
-  if (precision.mode == PrecisionMode::Fp32) return DType::F32;
+DType half_type(const PrecisionConfig& precision, const Backend& backend) {
   switch (precision.half) {
     case HalfType::Fp16:
       return DType::F16;
@@ -70,6 +69,10 @@ DType compute_type(const PrecisionConfig& precision, const Backend& backend) {
   // On a GPU fp16 is what the study has; on a CPU only bf16 can have instructions.
   if (backend.computes_in(DType::F16)) return DType::F16;
   return backend.computes_in(DType::BF16) ? DType::BF16 : DType::F16;
+}
+
+DType compute_type(const PrecisionConfig& precision, const Backend& backend) {
+  return precision.mode == PrecisionMode::Fp32 ? DType::F32 : half_type(precision, backend);
 }
 
 TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,

@@ -13,6 +13,7 @@
 namespace acgan {
 
 // From a config to what a run is made of.
+DType half_type(const PrecisionConfig& precision, const Backend& backend);  // of mixed precision
 DType compute_type(const PrecisionConfig& precision, const Backend& backend);
 TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,
                               std::uint64_t seed);

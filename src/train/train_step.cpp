@@ -35,9 +35,6 @@ std::vector<std::unique_ptr<Adam>> make_optimizers(Backend& backend, Acgan& mode
 
 }  // namespace
 
-TrainStep::JointPasses::JointPasses(const Acgan& model, std::int64_t batch)
-    : trunk(model.trunk, batch, 1, 1), classifier(model.classifier, batch, 1, 1) {}
-
 TrainStep::TrainStep(Backend& backend, const TrainStepOptions& options)
     : backend_(backend),
       options_(options),
@@ -53,13 +50,14 @@ TrainStep::TrainStep(Backend& backend, const TrainStepOptions& options)
       generator_input_(backend,
                        {options.batch, options.shape.widths.latent_dim + options.shape.classes},
                        options.compute),
-      generator_pass_(model_.generator, options.batch, 1, 2, fake_images()),
-      trunk_pass_(model_.trunk, options.batch, 2, 3),
-      head_pass_(model_.source_head, options.batch, 2, 2),
-      fake_head_pass_(model_.source_head, options.batch, 1, 1),
-      classifier_pass_(model_.classifier, options.batch, 2, 2),
+      generator_pass_(model_.generator, options.batch, 1, fake_images()),
+      trunk_pass_(model_.trunk, options.batch, 2),
+      head_pass_(model_.source_head, options.batch, 2),
+      fake_head_pass_(model_.source_head, options.batch, 1),
+      classifier_pass_(model_.classifier, options.batch, 2),
       joint_(options.objective == Objective::Joint
-                 ? std::make_unique<JointPasses>(model_, options.batch)
+                 ? std::make_unique<JointPasses>(
+                       JointPasses{trunk_pass_.in_place_of(1), classifier_pass_.in_place_of(1)})
                  : nullptr),
       source_gradient_(backend, {2 * options.batch, 1}, options.compute),
       class_gradient_(backend, {2 * options.batch, options.shape.classes}, options.compute),
@@ -68,6 +66,11 @@ TrainStep::TrainStep(Backend& backend, const TrainStepOptions& options)
       image_gradient_(backend, images_.view().shape, options.compute),
       metrics_(backend, {static_cast<std::int64_t>(sizeof(StepMetrics))}, DType::U8),
       random_(backend, {static_cast<std::int64_t>(sizeof(RandomState))}, DType::U8) {
+  scratch_.reserve(model_.generator, 2 * options.batch);
+  scratch_.reserve(model_.trunk, 3 * options.batch);
+  scratch_.reserve(model_.source_head, 2 * options.batch);
+  scratch_.reserve(model_.classifier, 2 * options.batch);
+  scratch_.allocate(backend);
   write_random_state({.seed = options.seed, .step = 0});
 }
 
@@ -151,7 +154,7 @@ void TrainStep::discriminator_half() {
     return std::array{GradientTarget{&d().gradients(network.parameters()), 0, 2}};
   };
   model_.source_head.backward(
-      head_pass_,
+      head_pass_, scratch_,
       {.dy = dlogits, .group_of = kBothGroups, .targets = to_d(model_.source_head), .dx = df});
   if (joint_) {
     model_.classifier.forward(trunk_pass_.output(), classifier_pass_);
@@ -160,14 +163,16 @@ void TrainStep::discriminator_half() {
                dclass.slice(0, n), d());
     class_loss(classifier_pass_, 1, &StepMetrics::q_fake, &StepMetrics::accuracy_fake,
                dclass.slice(n, n), d());
-    model_.classifier.backward(classifier_pass_, {.dy = dclass,
-                                                  .group_of = kBothGroups,
-                                                  .targets = to_d(model_.classifier),
-                                                  .dx = df,
-                                                  .dx_accumulation = Accumulation::Add});
+    model_.classifier.backward(classifier_pass_, scratch_,
+                               {.dy = dclass,
+                                .group_of = kBothGroups,
+                                .targets = to_d(model_.classifier),
+                                .dx = df,
+                                .dx_accumulation = Accumulation::Add});
   }
   model_.trunk.backward(
-      trunk_pass_, {.dy = df, .group_of = kBothGroups, .targets = to_d(model_.trunk), .dx = {}});
+      trunk_pass_, scratch_,
+      {.dy = df, .group_of = kBothGroups, .targets = to_d(model_.trunk), .dx = {}});
 
   d().flag_nonfinite();
   model_.trunk.update_running(trunk_pass_, 1, d().state());
@@ -204,26 +209,29 @@ void TrainStep::dgq_generator_half() {
   const Tensor df = feature_gradient_.view();  // q real, q fake, g fake
   const std::array to_q_classifier{
       GradientTarget{&q().gradients(model_.classifier.parameters()), 0, 2}};
-  model_.classifier.backward(classifier_pass_, {.dy = dclass,
-                                                .group_of = kBothGroups,
-                                                .targets = to_q_classifier,
-                                                .dx = df.slice(0, 2 * n)});
+  model_.classifier.backward(classifier_pass_, scratch_,
+                             {.dy = dclass,
+                              .group_of = kBothGroups,
+                              .targets = to_q_classifier,
+                              .dx = df.slice(0, 2 * n)});
   model_.source_head.backward(
-      fake_head_pass_,
+      fake_head_pass_, scratch_,
       {.dy = dlogits, .group_of = kFirstGroup, .targets = {}, .dx = df.slice(2 * n, n)});
   const std::array to_q_trunk{GradientTarget{&q().gradients(model_.trunk.parameters()), 0, 2}};
-  model_.trunk.backward(trunk_pass_, {.dy = df,
-                                      .group_of = kRealFakeFake,
-                                      .targets = to_q_trunk,
-                                      .dx = image_gradient_.view(),
-                                      .dx_begin = 1});
+  model_.trunk.backward(trunk_pass_, scratch_,
+                        {.dy = df,
+                         .group_of = kRealFakeFake,
+                         .targets = to_q_trunk,
+                         .dx = image_gradient_.view(),
+                         .dx_begin = 1});
   const ParameterStore& generator = model_.generator.parameters();
   const std::array to_q_and_g{GradientTarget{&q().gradients(generator), 0, 1},
                               GradientTarget{&g().gradients(generator), 1, 2}};
-  model_.generator.backward(generator_pass_, {.dy = image_gradient_.view(),
-                                              .group_of = kFirstGroupTwice,
-                                              .targets = to_q_and_g,
-                                              .dx = {}});
+  model_.generator.backward(generator_pass_, scratch_,
+                            {.dy = image_gradient_.view(),
+                             .group_of = kFirstGroupTwice,
+                             .targets = to_q_and_g,
+                             .dx = {}});
 
   g().flag_nonfinite();
   q().flag_nonfinite();
@@ -254,18 +262,19 @@ void TrainStep::joint_generator_half() {
   class_loss(joint_->classifier, 0, &StepMetrics::q_fake, &StepMetrics::accuracy_fake, dclass, g());
 
   const Tensor df = feature_gradient_.view().slice(0, n);
-  model_.source_head.backward(fake_head_pass_,
+  model_.source_head.backward(fake_head_pass_, scratch_,
                               {.dy = dlogits, .group_of = kFirstGroup, .targets = {}, .dx = df});
-  model_.classifier.backward(joint_->classifier, {.dy = dclass,
-                                                  .group_of = kFirstGroup,
-                                                  .targets = {},
-                                                  .dx = df,
-                                                  .dx_accumulation = Accumulation::Add});
+  model_.classifier.backward(joint_->classifier, scratch_,
+                             {.dy = dclass,
+                              .group_of = kFirstGroup,
+                              .targets = {},
+                              .dx = df,
+                              .dx_accumulation = Accumulation::Add});
   const Tensor dimage = image_gradient_.view().slice(0, n);
-  model_.trunk.backward(joint_->trunk,
+  model_.trunk.backward(joint_->trunk, scratch_,
                         {.dy = df, .group_of = kFirstGroup, .targets = {}, .dx = dimage});
   const std::array to_g{GradientTarget{&g().gradients(model_.generator.parameters()), 0, 1}};
-  model_.generator.backward(generator_pass_,
+  model_.generator.backward(generator_pass_, scratch_,
                             {.dy = dimage, .group_of = kFirstGroup, .targets = to_g, .dx = {}});
 
   g().flag_nonfinite();
@@ -314,20 +323,18 @@ std::vector<MemoryShare> TrainStep::memory() const {
   std::size_t weights = 0, optimizer = 0, activations = 0, gradients = 0;
   for (const Network* network : model_.networks()) weights += network->parameters().bytes();
   for (const auto& adam : optimizers_) optimizer += adam->bytes();
-  std::vector<const Activations*> passes{&generator_pass_, &trunk_pass_, &head_pass_,
-                                         &fake_head_pass_, &classifier_pass_};
-  if (joint_) passes.insert(passes.end(), {&joint_->trunk, &joint_->classifier});
-  for (const Activations* pass : passes) {
-    activations += pass->activation_bytes();
-    gradients += pass->gradient_bytes();
+  for (const Activations* pass :
+       {&generator_pass_, &trunk_pass_, &head_pass_, &fake_head_pass_, &classifier_pass_}) {
+    activations += pass->bytes();
   }
   activations += images_.view().bytes() + latents_.view().bytes() + generator_input_.view().bytes();
-  gradients += source_gradient_.view().bytes() + class_gradient_.view().bytes() +
+  gradients += scratch_.bytes() + source_gradient_.view().bytes() + class_gradient_.view().bytes() +
                feature_gradient_.view().bytes() + image_gradient_.view().bytes();
   return {{"weights", weights},
           {"activations", activations},
           {"activation gradients", gradients},
-          {"optimizers", optimizer}};
+          {"optimizers", optimizer},
+          {"workspace", backend_.workspace_bytes()}};
 }
 
 // Forward passes, weight gradients (as much again for each target) and data gradients, counted as

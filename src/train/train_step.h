@@ -87,8 +87,9 @@ class TrainStep {
   Tensor fake_images() const { return images_.view().slice(options_.batch, options_.batch); }
 
  private:
-  struct JointPasses {  // second half of Objective::Joint: only fakes go through the discriminator
-    JointPasses(const Acgan& model, std::int64_t batch);
+  // Second half of Objective::Joint: only fakes go through the discriminator, in the memory of its
+  // first half.
+  struct JointPasses {
     Activations trunk, classifier;
   };
 
@@ -115,6 +116,7 @@ class TrainStep {
   OwnedTensor generator_input_;  // [batch, Z + K]
   Activations generator_pass_, trunk_pass_, head_pass_, fake_head_pass_, classifier_pass_;
   std::unique_ptr<JointPasses> joint_;
+  GradientScratch scratch_;
   OwnedTensor source_gradient_;   // [2 * batch, 1]
   OwnedTensor class_gradient_;    // [2 * batch, K]
   OwnedTensor feature_gradient_;  // [3 * batch, dense_width]

@@ -22,6 +22,7 @@
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
+#include "train/memory_plan.h"
 #include "train/progress_text.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
@@ -264,6 +265,9 @@ void Trainer::dry_run() {
   sampler_.generate_grid(sample_z_, all_classes_);
   const Checkpoint checkpoint = save_state(step_, loader_.position(), progress_, effective_config(),
                                            dataset_.class_names, fingerprint_);
+  log_.info("memory after one step: {}", memory_text(step_.memory(), dataset_));
+  log_.info("memory plan {}",
+            memory_plan_text(step_.options(), half_type(config_.precision, *backend_)));
   log_.info("plan: {:.2f} GFLOP a step, checkpoints of {}", step_.step_flops() * 1e-9,
             bytes_text(checkpoint.byte_size()));
   log_.info("dry run: one step, one grid and one checkpoint done in memory; nothing was written");

@@ -33,7 +33,9 @@ class GradientCheck {
       const Tensor parameter = network_.parameters().master(i);
       if (parameter.shape.rank() == 1) fill(parameter, 0.5f, 1.0f);  // not the trivial 0 and 1
     }
-    activations_ = std::make_unique<Activations>(network_, kRows, 2, 3);
+    activations_ = std::make_unique<Activations>(network_, kRows, 2);
+    scratch_.reserve(network_, 3 * kRows);
+    scratch_.allocate(*backend_);
     dy_ = OwnedTensor(*backend_, with_rows(3 * kRows, network_.layers().back()->output_shape()),
                       DType::F32);
     fill(dy_.view(), 1.0f);
@@ -47,11 +49,12 @@ class GradientCheck {
     backend_->copy(dy_.view(), dy.view());
     network_.forward(x_.view(), *activations_);
     const std::array targets{GradientTarget{&first, 0, 2}, GradientTarget{&second, 2, 3}};
-    network_.backward(*activations_, {.dy = dy.view(),
-                                      .group_of = kGroupOf,
-                                      .targets = targets,
-                                      .dx = dx.view(),
-                                      .dx_begin = 1});
+    network_.backward(*activations_, scratch_,
+                      {.dy = dy.view(),
+                       .group_of = kGroupOf,
+                       .targets = targets,
+                       .dx = dx.view(),
+                       .dx_begin = 1});
     for (int i = 0; i < network_.parameters().parameters(); ++i) {
       INFO(network_.parameters().parameter_name(i));
       compare(network_.parameters().master(i), first.view(i), {0, 1});
@@ -110,6 +113,7 @@ class GradientCheck {
   PhiloxSequence random_{11, RandomStream::Weights, 5};
   OwnedTensor x_, dy_;
   std::unique_ptr<Activations> activations_;
+  GradientScratch scratch_;
 };
 
 TEST_CASE("dense gradient") {
@@ -169,14 +173,15 @@ TEST_CASE("a frozen bias gets no gradient") {
   network.add<Dense>("dense", 4, 3, BiasTraining::Frozen);
   network.allocate(*backend, DType::F32);
   network.parameters().initialize(1);
-  Activations activations(network, 2, 1, 1);
+  Activations activations(network, 2, 1);
+  const GradientScratch scratch;  // one layer needs none
   OwnedTensor x(*backend, {2, 4}, DType::F32), dy(*backend, {2, 3}, DType::F32);
   for (int i = 0; i < 6; ++i) dy.view().as<float>()[i] = 1.0f;
   network.forward(x.view(), activations);
   GradientStore gradients(network.parameters());
   const std::array targets{GradientTarget{&gradients, 0, 1}};
   constexpr std::array<int, 1> kGroup{0};
-  network.backward(activations,
+  network.backward(activations, scratch,
                    {.dy = dy.view(), .group_of = kGroup, .targets = targets, .dx = {}});
   CHECK(gradients.view(1).as<float>()[0] == 0.0f);
 }

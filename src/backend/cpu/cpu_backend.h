@@ -20,6 +20,9 @@ class CpuBackend : public HostBackend {
   // are zeroed by all threads.
   void* allocate(std::size_t bytes) override;
   void release(void* memory) noexcept override;
+  std::size_t workspace_bytes() const override {
+    return gemm_.workspace_bytes() + thin_scratch_.bytes();
+  }
 
   // cpu_convolution.cpp
   void conv2d_forward(const ConvGeometry& geometry, const Tensor& x, const Tensor& w,

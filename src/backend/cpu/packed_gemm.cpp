@@ -262,6 +262,12 @@ class BlockedProduct {
 
 }  // namespace
 
+std::size_t PackedGemm::workspace_bytes() const {
+  std::size_t bytes = shared_.bytes();
+  for (const ScratchMemory& scratch : private_) bytes += scratch.bytes();
+  return bytes;
+}
+
 float* ScratchMemory::floats(std::int64_t count) {
   constexpr std::size_t kAlignment = 64;
   if (count > count_) {

@@ -27,6 +27,7 @@ struct Product {
 class ScratchMemory {
  public:
   float* floats(std::int64_t count);
+  std::size_t bytes() const { return static_cast<std::size_t>(count_) * sizeof(float); }
 
  private:
   struct Free {
@@ -42,6 +43,7 @@ class ScratchMemory {
 class PackedGemm {
  public:
   void multiply(const Product& product, int threads);
+  std::size_t workspace_bytes() const;
 
  private:
   void multiply_blocks(const Product& product, int threads);

@@ -14,6 +14,7 @@ class HostBackend : public Backend {
 
   void* allocate(std::size_t bytes) override;
   void release(void* memory) noexcept override;
+  std::size_t workspace_bytes() const override { return 0; }
   void upload(const Tensor& destination, const void* host) override;
   void download(void* host, const Tensor& source) override;
   void copy(const Tensor& source, const Tensor& destination) override;
