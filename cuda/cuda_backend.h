@@ -23,6 +23,7 @@ class CudaBackend final : public Backend {
   std::size_t workspace_bytes() const override {
     return scratch_.bytes() + matrices_->workspace_bytes();
   }
+  std::size_t free_bytes() const override { return device_->free_bytes(); }
   void upload(const Tensor& destination, const void* host) override;
   void download(void* host, const Tensor& source) override;
   void copy(const Tensor& source, const Tensor& destination) override;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cuda/device.h"
-#include "cuda/launch.h"
+#include "cuda/launch_failure.h"
 #include "cuda/probe.h"
 
 namespace acgan::cuda {
@@ -50,14 +50,13 @@ struct CudaEvent final : Event {
   }
 };
 
-// Pinned host memory that small uploads pass through, so that the caller's bytes are free at once
-// and the device is not waited for. A slot is reused only when the copy out of it is done.
+// Pinned host memory that uploads pass through, so that the caller's bytes are free at once and the
+// device is not waited for. A slot is written again only when the copy out of it is done.
 class UploadRing {
  public:
-  static constexpr std::size_t kSlotBytes = 64 * 1024;
-
-  explicit UploadRing(Stream stream) : stream_(stream) {
-    check(cudaMallocHost(&memory_, kSlots * kSlotBytes), "allocating pinned memory");
+  UploadRing(Stream stream, std::size_t slots, std::size_t slot_bytes)
+      : stream_(stream), slot_bytes_(slot_bytes), events_(slots, nullptr) {
+    check(cudaMallocHost(&memory_, slots * slot_bytes), "allocating pinned memory");
     for (cudaEvent_t& event : events_) {
       check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "creating an event");
     }
@@ -70,23 +69,33 @@ class UploadRing {
   UploadRing& operator=(const UploadRing&) = delete;
 
   void upload(void* destination, const void* host, std::size_t bytes) {
-    const std::size_t slot = next_++ % kSlots;
+    for (std::size_t begin = 0; begin < bytes; begin += slot_bytes_) {
+      upload_piece(static_cast<char*>(destination) + begin, static_cast<const char*>(host) + begin,
+                   std::min(slot_bytes_, bytes - begin));
+    }
+  }
+
+ private:
+  void upload_piece(void* destination, const void* host, std::size_t bytes) {
+    const std::size_t slot = next_++ % events_.size();
     check(cudaEventSynchronize(events_[slot]), "uploading");
-    char* staged = static_cast<char*>(memory_) + slot * kSlotBytes;
+    char* staged = static_cast<char*>(memory_) + slot * slot_bytes_;
     std::memcpy(staged, host, bytes);
     check(cudaMemcpyAsync(destination, staged, bytes, cudaMemcpyHostToDevice, stream_),
           "uploading");
     check(cudaEventRecord(events_[slot], stream_), "uploading");
   }
 
- private:
-  static constexpr std::size_t kSlots = 16;
-
   Stream stream_;
+  std::size_t slot_bytes_;
   void* memory_ = nullptr;
-  std::array<cudaEvent_t, kSlots> events_{};
+  std::vector<cudaEvent_t> events_;
   std::size_t next_ = 0;
 };
+
+// Indices of a batch and the like; and image data: a step's batch, or the whole set in pieces.
+constexpr std::size_t kSmallSlots = 16, kSmallBytes = std::size_t{64} << 10;
+constexpr std::size_t kLargeSlots = 2, kLargeBytes = std::size_t{16} << 20;
 
 class CudaDevice final : public Device {
  public:
@@ -100,11 +109,13 @@ class CudaDevice final : public Device {
                    .multiprocessors = found.multiProcessorCount,
                    .memory_bytes = found.totalGlobalMem,
                    .shared_bytes_per_block = found.sharedMemPerBlockOptin};
-    ring_ = std::make_unique<UploadRing>(stream_);
+    small_uploads_ = std::make_unique<UploadRing>(stream_, kSmallSlots, kSmallBytes);
+    large_uploads_ = std::make_unique<UploadRing>(stream_, kLargeSlots, kLargeBytes);
   }
   ~CudaDevice() override {
     cudaStreamSynchronize(stream_);
-    ring_.reset();
+    small_uploads_.reset();
+    large_uploads_.reset();
     cudaStreamDestroy(stream_);
   }
 
@@ -133,9 +144,7 @@ class CudaDevice final : public Device {
   }
 
   void upload(void* destination, const void* host, std::size_t bytes) override {
-    if (bytes <= UploadRing::kSlotBytes) return ring_->upload(destination, host, bytes);
-    check(cudaMemcpyAsync(destination, host, bytes, cudaMemcpyHostToDevice, stream_), "uploading");
-    synchronize();
+    (bytes <= kSmallBytes ? *small_uploads_ : *large_uploads_).upload(destination, host, bytes);
   }
   void download(void* host, const void* source, std::size_t bytes) override {
     check(cudaMemcpyAsync(host, source, bytes, cudaMemcpyDeviceToHost, stream_), "downloading");
@@ -181,7 +190,7 @@ class CudaDevice final : public Device {
  private:
   DeviceProperties properties_;
   cudaStream_t stream_ = nullptr;
-  std::unique_ptr<UploadRing> ring_;
+  std::unique_ptr<UploadRing> small_uploads_, large_uploads_;
 };
 
 }  // namespace

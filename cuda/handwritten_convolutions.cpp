@@ -27,8 +27,9 @@ class HandwrittenConvolutions final : public Convolutions {
     const ConvForward call{g, x, w, bias, activation, y};
     if (!has_tensor_cores(x.dtype)) return launch_conv_forward_cuda_cores(call, stream());
     TileChoice choice = product_tile(x.rows() * g.out_h * g.out_w, g.out_c, 1);
-    choice.vector =
-        in_eights(g.in_c) && in_eights(g.out_c) && is_aligned(x) && is_aligned(w) && is_aligned(y);
+    choice.vector_filters = in_eights(g.kernel * g.kernel * g.in_c) && in_eights(g.out_c) &&
+                            is_aligned(w) && is_aligned(y);
+    choice.vector = choice.vector_filters && in_eights(g.in_c) && is_aligned(x);
     launch_conv_forward(call, choice, stream());
   }
 

@@ -12,6 +12,8 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/launch_failure.h"
+
 #define SHARED(type, name) __shared__ type name
 
 namespace acgan::cuda {
@@ -28,9 +30,6 @@ struct SharedArena {
     return slice;
   }
 };
-
-// Throws Error{Device} with the runtime's name and text of what went wrong; device_cuda.cpp.
-[[noreturn]] void launch_failed(const char* name, const char* text);
 
 inline void check_launch(cudaError_t error) {
   if (error == cudaSuccess) return;

@@ -14,9 +14,10 @@ enum class TileShape {
 
 struct TileChoice {
   TileShape shape = TileShape::k64x64;
-  bool vector = false;    // 16-byte access to every operand; else element by element
-  bool vector_a = false;  // backward weight only: 16-byte access to dy alone
-  int arch = 80;          // compute capability, major * 10 + minor
+  bool vector = false;          // 16-byte access to every operand; else element by element
+  bool vector_a = false;        // backward weight only: 16-byte access to dy alone
+  bool vector_filters = false;  // forward only: 16-byte access to w and y alone
+  int arch = 80;                // compute capability, major * 10 + minor
 };
 
 }  // namespace acgan::cuda

@@ -99,6 +99,9 @@ class Backend {
   virtual void release(void* memory) noexcept = 0;
   // What operations have taken for themselves so far, beside what was allocated.
   virtual std::size_t workspace_bytes() const = 0;
+  // What can still be allocated beside what is there. In the host's memory all that is asked for
+  // counts as there: allocate() says when it is not.
+  virtual std::size_t free_bytes() const = 0;
   virtual void upload(const Tensor& destination, const void* host) = 0;
   virtual void download(void* host, const Tensor& source) = 0;  // waits until it is there
   virtual void copy(const Tensor& source, const Tensor& destination) = 0;  // same shape and dtype

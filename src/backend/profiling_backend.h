@@ -30,6 +30,7 @@ class ProfilingBackend final : public Backend {
   void* allocate(std::size_t bytes) override { return backend_->allocate(bytes); }
   void release(void* memory) noexcept override { backend_->release(memory); }
   std::size_t workspace_bytes() const override { return backend_->workspace_bytes(); }
+  std::size_t free_bytes() const override { return backend_->free_bytes(); }
   void upload(const Tensor& destination, const void* host) override;
   void download(void* host, const Tensor& source) override;
   void copy(const Tensor& source, const Tensor& destination) override;

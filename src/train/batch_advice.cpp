@@ -1,6 +1,7 @@
 #include "train/batch_advice.h"
 
 #include "base/error.h"
+#include "train/memory_plan.h"
 #include "train/sampler.h"
 
 namespace acgan {
@@ -9,12 +10,6 @@ namespace {
 constexpr std::int64_t kSmallest = 2;  // batch norm cannot train on one image
 // What operations take for themselves while they run, beside copies of the weights.
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20;
-
-std::size_t bytes_of(const TrainStep& step) {
-  std::size_t bytes = 0;
-  for (const MemoryShare& share : step.memory()) bytes += share.bytes;
-  return bytes;
-}
 
 std::size_t weight_bytes(const TrainStep& step) {
   std::size_t bytes = 0;
@@ -36,11 +31,11 @@ bool can_allocate(Backend& backend, std::size_t bytes) {
 std::optional<std::int64_t> search(Backend& backend, TrainStepOptions options) {
   const std::int64_t refused = options.batch;
   options.batch = 2 * kSmallest;
-  const std::size_t twice = bytes_of(TrainStep(backend, options));
+  const std::size_t twice = total_bytes(plan_memory(options));
   options.batch = kSmallest;
   const TrainStep smallest(backend, options);
   const Sampler sampler(smallest.model(), kSampleChunk);
-  const std::size_t image_bytes = (twice - bytes_of(smallest)) / kSmallest;
+  const std::size_t image_bytes = (twice - total_bytes(plan_memory(options))) / kSmallest;
   const std::size_t workspace = kWorkspaceBytes + weight_bytes(smallest);
   for (std::int64_t batch = refused / 2; batch >= kSmallest; batch /= 2) {
     const auto more = static_cast<std::size_t>(batch - kSmallest) * image_bytes;

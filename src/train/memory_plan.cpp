@@ -7,12 +7,6 @@
 namespace acgan {
 namespace {
 
-std::size_t total(const std::vector<MemoryShare>& shares) {
-  std::size_t bytes = 0;
-  for (const MemoryShare& share : shares) bytes += share.bytes;
-  return bytes;
-}
-
 std::string line(const std::string& purpose, std::size_t fp32, std::size_t mixed) {
   return fmt::format("\n  {:<22}{:>12}{:>12}", purpose, bytes_text(fp32), bytes_text(mixed));
 }
@@ -22,6 +16,12 @@ std::string line(const std::string& purpose, std::size_t fp32, std::size_t mixed
 std::vector<MemoryShare> plan_memory(const TrainStepOptions& options) {
   PlanningBackend backend;
   return TrainStep(backend, options).memory();
+}
+
+std::size_t total_bytes(const std::vector<MemoryShare>& shares) {
+  std::size_t bytes = 0;
+  for (const MemoryShare& share : shares) bytes += share.bytes;
+  return bytes;
 }
 
 std::string memory_plan_text(const TrainStepOptions& options, DType half) {
@@ -35,10 +35,10 @@ std::string memory_plan_text(const TrainStepOptions& options, DType half) {
     if (in_single[i].bytes == 0) continue;
     text += line(in_single[i].purpose, in_single[i].bytes, in_mixed[i].bytes);
   }
-  text += line("peak in use", total(in_single), total(in_mixed));
+  text += line("peak in use", total_bytes(in_single), total_bytes(in_mixed));
   return text + fmt::format("\n  mixed takes {:.0f} % of what fp32 takes",
-                            100.0 * static_cast<double>(total(in_mixed)) /
-                                static_cast<double>(total(in_single)));
+                            100.0 * static_cast<double>(total_bytes(in_mixed)) /
+                                static_cast<double>(total_bytes(in_single)));
 }
 
 }  // namespace acgan

@@ -22,6 +22,7 @@
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
+#include "train/image_feed.h"
 #include "train/memory_plan.h"
 #include "train/progress_text.h"
 #include "train/run_log.h"
@@ -102,7 +103,7 @@ class Trainer {
   DType compute_;
   Dataset dataset_;  // without its images once they are on the device
   std::string fingerprint_;
-  OwnedTensor images_, labels_;
+  ImageFeed feed_;
   TrainStep step_;
   DataLoader loader_;
   Sampler sampler_;
@@ -150,9 +151,8 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       compute_(compute_type(config_.precision, *backend_)),
       dataset_(load_dataset(config_.data, seed_)),
       fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
-      images_(*backend_, {dataset_.count(), dataset_.height, dataset_.width, dataset_.channels},
-              DType::U8),
-      labels_(*backend_, {dataset_.count()}, DType::I32),
+      feed_(*backend_, dataset_, config_.train.batch,
+            total_bytes(plan_memory(step_options(config_, dataset_, compute_, seed_)))),
       step_(make_train_step(*backend_, step_options(config_, dataset_, compute_, seed_))),
       loader_(dataset_.count(), seed_),
       sampler_(step_.model(), kSampleChunk),
@@ -160,8 +160,6 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
       save_schedule_(config_.output.save_every) {
-  backend_->upload(images_.view(), dataset_.images.data());
-  backend_->upload(labels_.view(), dataset_.labels.data());
   step_.model().initialize(seed_);
   for (auto& outcome : outcomes_) outcome = step_.make_outcome_readback();
   resting_ = backend_->make_readback({});
@@ -178,6 +176,10 @@ void Trainer::log_start() {
   log_.info("data: {}; {} images {}x{}x{}", dataset_.description, dataset_.count(), dataset_.height,
             dataset_.width, dataset_.channels);
   log_.info("data: {}", class_table(dataset_));
+  if (!feed_.on_device()) {
+    log_.info(
+        "data: the set does not fit into the device's memory; batches are sent from the host");
+  }
   log_.info("model: {}", model_text(step_));
   log_.info("precision: {}", precision_text(config_.precision, compute_, *backend_));
   log_.info("memory: {}", memory_text(step_.memory(), dataset_));
@@ -191,7 +193,7 @@ RunEnd Trainer::run() {
     return RunEnd::Done;
   }
   open_output();
-  dataset_.images = {};  // the device has them
+  if (feed_.on_device()) dataset_.images = {};
   startup_seconds_ = seconds_since(start_);
   if (profile_ != nullptr) profile_->reset();
   try {
@@ -295,7 +297,7 @@ void Trainer::start_step() {
   }
   std::vector<std::int32_t> indices(static_cast<std::size_t>(config_.train.batch));
   loader_.next(indices);
-  step_.load_batch(images_.view(), labels_.view(), indices);
+  feed_.load(step_, indices);
   step_.run();
   outcomes_[started_ % outcomes_.size()]->start();
   ++started_;

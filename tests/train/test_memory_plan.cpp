@@ -18,12 +18,6 @@ TrainStepOptions study_options(std::int64_t batch, DType compute, Objective obje
           .q = {}};
 }
 
-std::size_t total(const std::vector<MemoryShare>& shares) {
-  std::size_t bytes = 0;
-  for (const MemoryShare& share : shares) bytes += share.bytes;
-  return bytes;
-}
-
 TEST_CASE("the memory plan is what a step really holds") {
   const DType compute = GENERATE(DType::F32, DType::F16);
   const Objective objective = GENERATE(Objective::Dgq, Objective::Joint);
@@ -40,8 +34,8 @@ TEST_CASE("the memory plan is what a step really holds") {
 
 TEST_CASE("at batch 1024 mixed precision needs clearly less memory than fp32") {
   const Objective objective = GENERATE(Objective::Dgq, Objective::Joint);
-  const std::size_t single = total(plan_memory(study_options(1024, DType::F32, objective)));
-  const std::size_t mixed = total(plan_memory(study_options(1024, DType::F16, objective)));
+  const std::size_t single = total_bytes(plan_memory(study_options(1024, DType::F32, objective)));
+  const std::size_t mixed = total_bytes(plan_memory(study_options(1024, DType::F16, objective)));
   CHECK(static_cast<double>(mixed) < 0.7 * static_cast<double>(single));
   CHECK_THAT(memory_plan_text(study_options(1024, DType::F32, objective), DType::F16),
              Catch::Contains("peak in use") && Catch::Contains("mixed fp16"));

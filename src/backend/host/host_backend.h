@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "backend/backend.h"
 
 namespace acgan {
@@ -15,6 +17,7 @@ class HostBackend : public Backend {
   void* allocate(std::size_t bytes) override;
   void release(void* memory) noexcept override;
   std::size_t workspace_bytes() const override { return 0; }
+  std::size_t free_bytes() const override { return std::numeric_limits<std::size_t>::max(); }
   void upload(const Tensor& destination, const void* host) override;
   void download(void* host, const Tensor& source) override;
   void copy(const Tensor& source, const Tensor& destination) override;
