@@ -24,7 +24,7 @@ class CapturedGraph final : public CapturedWork {
 class PinnedReadback final : public Readback {
  public:
   PinnedReadback(Device& device, std::vector<Tensor> sources)
-      : device_(device), sources_(std::move(sources)) {
+      : device_(device), sources_(std::move(sources)), event_(device.make_event()) {
     for (const Tensor& source : sources_) size_ += source.bytes();
     pinned_ = device_.allocate_pinned(std::max<std::size_t>(size_, 1));
   }
@@ -38,7 +38,7 @@ class PinnedReadback final : public Readback {
       device_.download_later(destination, source.data, source.bytes());
       destination += source.bytes();
     }
-    event_ = device_.record_event();
+    event_->record();
   }
   bool is_ready() const override { return event_->reached(); }
   void wait() override { event_->wait(); }

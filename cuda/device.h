@@ -30,6 +30,7 @@ class Graph {
 class Event {
  public:
   virtual ~Event() = default;
+  virtual void record() = 0;  // here; forgets where it was before
   virtual bool reached() const = 0;
   virtual void wait() const = 0;
   // Milliseconds on the device from `earlier` to here; both must have been reached.
@@ -61,7 +62,7 @@ class Device {
   virtual void zero(void* destination, std::size_t bytes) = 0;
   virtual void synchronize() = 0;
 
-  virtual std::unique_ptr<Event> record_event() = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
 
   // Between the two nothing runs; launch() starts all of it, as often as wanted.
   virtual void begin_capture() = 0;

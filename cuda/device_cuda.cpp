@@ -27,14 +27,17 @@ struct CudaGraph final : Graph {
 };
 
 struct CudaEvent final : Event {
+  Stream stream;
   cudaEvent_t event = nullptr;
 
-  explicit CudaEvent(Stream stream) {
+  explicit CudaEvent(Stream work) : stream(work) {
     check(cudaEventCreate(&event), "creating an event");
-    check(cudaEventRecord(event, stream), "recording an event");
   }
   ~CudaEvent() override { cudaEventDestroy(event); }
+  CudaEvent(const CudaEvent&) = delete;
+  CudaEvent& operator=(const CudaEvent&) = delete;
 
+  void record() override { check(cudaEventRecord(event, stream), "recording an event"); }
   bool reached() const override {
     const cudaError_t state = cudaEventQuery(event);
     if (state == cudaErrorNotReady) return false;
@@ -168,7 +171,7 @@ class CudaDevice final : public Device {
   }
   void synchronize() override { check(cudaStreamSynchronize(stream_), "computing"); }
 
-  std::unique_ptr<Event> record_event() override { return std::make_unique<CudaEvent>(stream_); }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(stream_); }
 
   void begin_capture() override {
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "capturing a graph");

@@ -17,8 +17,14 @@ struct EmulatedGraph final : Graph {
 };
 
 struct EmulatedEvent final : Event {
-  Clock::time_point time = Clock::now();
+  const emulation::EmulatedStream& stream;
+  Clock::time_point time{};
 
+  explicit EmulatedEvent(const emulation::EmulatedStream& work) : stream(work) {}
+  void record() override {
+    ACGAN_CHECK(!stream.capturing);
+    time = Clock::now();
+  }
   bool reached() const override { return true; }
   void wait() const override {}
   double milliseconds_since(const Event& earlier) const override {
@@ -90,10 +96,7 @@ class EmulatedDevice final : public Device {
   }
   void synchronize() override { ACGAN_CHECK(!stream_.capturing); }
 
-  std::unique_ptr<Event> record_event() override {
-    ACGAN_CHECK(!stream_.capturing);
-    return std::make_unique<EmulatedEvent>();
-  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<EmulatedEvent>(stream_); }
 
   void begin_capture() override {
     ACGAN_CHECK(!stream_.capturing);

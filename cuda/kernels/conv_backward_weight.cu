@@ -10,7 +10,7 @@ namespace {
 // is the same in every run. Bound by the tensor cores for the wide layers; with 1 or 3 input
 // channels by reading dy, which each block does once.
 template <class Tile, typename T, Access kAccessA, Access kAccessB>
-__global__ void __launch_bounds__(Tile::kThreads, Tile::kBlocks)
+__global__ void __launch_bounds__(Tile::kThreads, kAccessA == Access::Element ? 2 : Tile::kBlocks)
     conv_backward_weight_kernel(ConvSizes sizes, PixelIndex pixel_index, TapIndex tap_index,
                                 int pixels_per_split, const T* x, const T* dy, float* partials) {
   const int begin = static_cast<int>(blockIdx.z) * pixels_per_split;

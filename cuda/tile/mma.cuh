@@ -11,6 +11,12 @@
 // emulated device it is the twin in cuda/emulation/instructions.h.
 namespace acgan::cuda {
 
+// The number that pipeline_stages() is on a device of this compute capability, major * 10 + minor.
+inline int pipeline_stages_of(int arch) {
+  if (arch < 80) return 2;
+  return arch == 86 || arch == 89 || arch >= 120 ? 3 : 4;
+}
+
 #if defined(__CUDACC__)
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -22,6 +28,19 @@ namespace acgan::cuda {
 // Whether global -> shared copies bypass the registers (cp.async, sm_80 and newer).
 inline constexpr bool kAsyncCopy = ACGAN_ASYNC_COPY != 0;
 __device__ __forceinline__ constexpr bool has_async_copy() { return kAsyncCopy; }
+
+// Stages of the pipeline that fetches operands: with asynchronous copies one is read while the
+// others are in flight, four where 160 KiB and more of shared memory hold two large blocks of them,
+// three where 100 KiB do; without, one waits in registers while one is read.
+#if !ACGAN_ASYNC_COPY
+inline constexpr int kPipelineStages = 2;
+#elif defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+inline constexpr int kPipelineStages = 3;
+#else
+inline constexpr int kPipelineStages = 4;
+#endif
+__device__ __forceinline__ constexpr int pipeline_stages() { return kPipelineStages; }
 
 __device__ __forceinline__ unsigned shared_address(const void* address) {
   return static_cast<unsigned>(__cvta_generic_to_shared(address));
@@ -46,6 +65,11 @@ __device__ __forceinline__ void async_wait() {
 #if ACGAN_ASYNC_COPY
   asm volatile("cp.async.wait_group %0;\n" ::"n"(kKeep) : "memory");
 #endif
+}
+
+// Waits for the oldest stage in flight, when all but the one that is read are.
+__device__ __forceinline__ void async_wait_for_stage() {
+  if constexpr (kAsyncCopy) async_wait<kPipelineStages - 2>();
 }
 
 // Four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix l/8. Register
@@ -102,6 +126,7 @@ __device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t 
 
 inline constexpr bool kAsyncCopy = true;
 inline bool has_async_copy() { return emulation::settings.arch >= 800; }
+inline int pipeline_stages() { return pipeline_stages_of(emulation::settings.arch / 10); }
 inline void async_copy16(void* destination, const void* source, bool valid) {
   emulation::async_copy16(destination, source, valid);
 }
@@ -109,6 +134,9 @@ inline void async_commit() { emulation::async_commit(); }
 template <int kKeep>
 void async_wait() {
   emulation::async_wait(kKeep);
+}
+inline void async_wait_for_stage() {
+  if (has_async_copy()) emulation::async_wait(static_cast<std::size_t>(pipeline_stages() - 2));
 }
 inline void ldmatrix_x4(std::uint32_t (&r)[4], const void* row) {
   emulation::ldmatrix_x4(r, false, row);

@@ -18,15 +18,6 @@ struct ProductTile {
   static constexpr std::size_t kStageBytes = std::size_t{kM + kN} * kK * 2;
 };
 
-// Stages of the pipeline: with asynchronous copies three are in flight while one is read; without,
-// one waits in registers while one is read.
-#if defined(__CUDACC__)
-__device__ __forceinline__ constexpr int pipeline_stages() { return has_async_copy() ? 4 : 2; }
-#else
-inline int pipeline_stages() { return has_async_copy() ? 4 : 2; }
-#endif
-inline int pipeline_stages_of(int arch) { return arch >= 80 ? 4 : 2; }
-
 // The block's part of sum over [depth0, depth_end) of a * b, in FP32 fragments: element e of
 // fragment (i, j) of a lane lies at row i*16 + lane/4 + e/2*8, column j*8 + lane%4*2 + e%2 of the
 // warp's part.
@@ -85,7 +76,7 @@ __device__ __forceinline__ void tensor_core_product(const A& a, const B& b, int 
   for (int step = 0; step < steps; ++step) {
     // This step's tiles are in (each thread waits for its own copies, the barrier for the others'),
     // and nobody reads those of the step before any more: its stage is free.
-    if (has_async_copy()) async_wait<2>();
+    async_wait_for_stage();
     __syncthreads();
     const int next = step + stages - 1;
     if (next < steps) {
