@@ -114,7 +114,6 @@ inline void async_copy16(void* destination, const void* source, bool valid) {
   if (!is_shared(destination)) fault("cp.async: destination is not in shared memory");
   AsyncCopy copy{{}, destination};
   if (valid) copy.data = *static_cast<const Bytes16*>(source);
-  ++counters.async_copies;
   if (settings.schedule != Schedule::InOrder && coin()) {
     std::memcpy(destination, &copy.data, 16);
   } else {

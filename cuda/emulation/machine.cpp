@@ -409,7 +409,7 @@ std::size_t shared_memory_limit(int arch) {
 
 void run(dim3 grid, dim3 block, std::size_t dynamic_shared, void (*body)(void*), void* argument) {
   const unsigned threads = block.x * block.y * block.z;
-  if (machine.current != nullptr) throw Fault("emulated device: a kernel cannot launch a kernel");
+  if (machine.current != nullptr) fault("a kernel cannot launch a kernel");
   if (threads == 0 || threads > 1024 || grid.x == 0 || grid.y == 0 || grid.z == 0 ||
       grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535 ||
       dynamic_shared > shared_memory_limit(settings.arch)) {

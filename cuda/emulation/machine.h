@@ -46,7 +46,7 @@ struct Settings {
 };
 struct Counters {
   std::uint64_t blocks, threads, switches, barriers, collectives;
-  std::uint64_t mma_flops, ldmatrix_matrices, ldmatrix_conflicts, async_copies;
+  std::uint64_t mma_flops, ldmatrix_matrices, ldmatrix_conflicts;
 };
 inline Settings settings;
 inline Counters counters;
