@@ -200,7 +200,7 @@ struct BackwardPatches {
         depth(p.depth(s)) {}
 
   struct Line {
-    const T* image;
+    int image;        // negative: beyond the last pixel
     int row, column;  // output position of tap 0
   };
   struct Step {
@@ -210,11 +210,10 @@ struct BackwardPatches {
   // Pixels are found once a thread, by plain division; taps once a step, few of them.
   __device__ __forceinline__ const T* base() const { return dy; }
   __device__ __forceinline__ Line line(int outer) const {
-    if (outer >= pixels) return {nullptr, 0, 0};
+    if (outer >= pixels) return {-1, 0, 0};
     const int per_image = phase.rows.extent * phase.columns.extent;
     const int image = outer / per_image, rest = outer % per_image;
-    const std::int64_t image_size = std::int64_t{sizes.out_h} * sizes.out_w * sizes.out_c;
-    return {dy + image * image_size, rest / phase.columns.extent + phase.rows.shift,
+    return {image, rest / phase.columns.extent + phase.rows.shift,
             rest % phase.columns.extent + phase.columns.shift};
   }
   __device__ __forceinline__ Step step(int index) const {
@@ -225,8 +224,9 @@ struct BackwardPatches {
   }
   __device__ __forceinline__ const T* at(const Line& line, const Step& step) const {
     const int p = line.row - step.row, q = line.column - step.column;
-    const bool inside = line.image != nullptr && lies_in(p, sizes.out_h) && lies_in(q, sizes.out_w);
-    return inside ? line.image + (p * sizes.out_w + q) * sizes.out_c + step.channel : nullptr;
+    const bool inside = line.image >= 0 && lies_in(p, sizes.out_h) && lies_in(q, sizes.out_w);
+    const std::int64_t pixel = (std::int64_t{line.image} * sizes.out_h + p) * sizes.out_w + q;
+    return inside ? dy + pixel * sizes.out_c + step.channel : nullptr;
   }
 };
 
@@ -246,18 +246,18 @@ struct BackwardFilters {
       : w(weights), sizes(s), phase(p), per_channel(channels), depth(p.depth(s)) {}
 
   using Line = int;
-  using Step = const T*;
+  using Step = int;  // offset; a filter array has fewer than 2^31 elements
   __device__ __forceinline__ const T* base() const { return w; }
   __device__ __forceinline__ Line line(int outer) const { return outer < sizes.in_c ? outer : -1; }
   __device__ __forceinline__ Step step(int index) const {
-    if (index >= depth) return nullptr;
+    if (index >= depth) return -1;
     const int tap = per_channel.quotient(index), channel = per_channel.remainder(index, tap);
     const int a = tap / phase.columns.count, b = tap - a * phase.columns.count;
     const int r = phase.rows.first + sizes.stride * a, s = phase.columns.first + sizes.stride * b;
-    return w + ((std::int64_t{channel} * sizes.kernel + r) * sizes.kernel + s) * sizes.in_c;
+    return ((channel * sizes.kernel + r) * sizes.kernel + s) * sizes.in_c;
   }
   __device__ __forceinline__ const T* at(Line line, Step step) const {
-    return line >= 0 && step != nullptr ? step + line : nullptr;
+    return line >= 0 && step >= 0 ? w + (step + line) : nullptr;
   }
 };
 

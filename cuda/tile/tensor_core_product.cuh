@@ -52,14 +52,13 @@ __device__ __forceinline__ void tensor_core_product(const A& a, const B& b, int 
     }
   }
 
-  const auto fetch = [&](int step) {
-    const int stage = step % stages, depth = depth0 + step * Tile::kK;
+  const auto fetch = [&](int step, int stage) {
+    const int depth = depth0 + step * Tile::kK;
     tile_a.fetch(memory_a + stage * TileA::kElements, depth);
     tile_b.fetch(memory_b + stage * TileB::kElements, depth);
     async_commit();
   };
-  const auto deposit = [&](int step) {
-    const int stage = step % stages;
+  const auto deposit = [&](int stage) {
     tile_a.deposit(memory_a + stage * TileA::kElements);
     tile_b.deposit(memory_b + stage * TileB::kElements);
   };
@@ -67,12 +66,13 @@ __device__ __forceinline__ void tensor_core_product(const A& a, const B& b, int 
   const int steps = (depth_end - depth0 + Tile::kK - 1) / Tile::kK;
   for (int step = 0; step < stages - 1; ++step) {
     if (step < steps) {
-      fetch(step);
+      fetch(step, step);
       deposit(step);
     } else {
       async_commit();
     }
   }
+  int reads = 0, writes = stages - 1;  // the stages that this step reads and fetches into
   for (int step = 0; step < steps; ++step) {
     // This step's tiles are in (each thread waits for its own copies, the barrier for the others'),
     // and nobody reads those of the step before any more: its stage is free.
@@ -80,12 +80,12 @@ __device__ __forceinline__ void tensor_core_product(const A& a, const B& b, int 
     __syncthreads();
     const int next = step + stages - 1;
     if (next < steps) {
-      fetch(next);
+      fetch(next, writes);
     } else {
       async_commit();
     }
-    const T* const stage_a = memory_a + step % stages * TileA::kElements;
-    const T* const stage_b = memory_b + step % stages * TileB::kElements;
+    const T* const stage_a = memory_a + reads * TileA::kElements;
+    const T* const stage_b = memory_b + reads * TileB::kElements;
 #pragma unroll
     for (int depth = 0; depth < Tile::kK; depth += 16) {
       std::uint32_t fragment_a[Tile::kFragmentsM][4], fragment_b[Tile::kFragmentsN / 2][4];
@@ -106,7 +106,9 @@ __device__ __forceinline__ void tensor_core_product(const A& a, const B& b, int 
         }
       }
     }
-    if (next < steps) deposit(next);
+    if (next < steps) deposit(writes);
+    reads = reads + 1 == stages ? 0 : reads + 1;
+    writes = writes + 1 == stages ? 0 : writes + 1;
   }
   if (has_async_copy()) async_wait<0>();
 }

@@ -46,11 +46,11 @@ set(out_of_bounds "AddressSanitizer: (use-after-poison|heap-buffer-overflow)")
 # ---- the pipeline of the tensor-core convolutions
 planted(tile/tensor_core_product.cuh
 [[
-    if (has_async_copy()) async_wait<2>();
+    async_wait_for_stage();
     __syncthreads();
     const int next = step + stages - 1;
     if (next < steps) {
-      fetch(next);
+      fetch(next, writes);
     } else {
       async_commit();
     }
@@ -59,7 +59,7 @@ planted(tile/tensor_core_product.cuh
     const int next = step + stages - 1;
     const auto fetch_next = [&] {
       if (next < steps) {
-        fetch(next);
+        fetch(next, writes);
       } else {
         async_commit();
       }
@@ -68,8 +68,8 @@ planted(tile/tensor_core_product.cuh
     if (early) fetch_next();
     if (is_planted(Plant::short_wait) || early) {
       async_wait<3>();
-    } else if (has_async_copy() && !is_planted(Plant::no_wait)) {
-      async_wait<2>();
+    } else if (!is_planted(Plant::no_wait)) {
+      async_wait_for_stage();
     }
     if (is_planted(Plant::divergent_barrier) && threadIdx.x / 32 == 1 && step == 2) {
       __syncthreads();
@@ -85,18 +85,15 @@ bug(fetch_before_barrier forward PLAIN "${wrong_by_priority}" TSAN "${race}")
 bug(divergent_barrier forward PLAIN "${refused}.*divergent barrier")
 
 planted(tile/tensor_core_product.cuh
-[[    const int stage = step % stages, depth = depth0 + step * Tile::kK;]]
+[[    const int depth = depth0 + step * Tile::kK;]]
 [[    const int depth = depth0 + step * Tile::kK;
-    const bool overrun = is_planted(Plant::stage_overrun) && depth + Tile::kK >= depth_end;
-    const int stage = overrun ? stages : step % stages;]])
+    if (is_planted(Plant::stage_overrun) && depth + Tile::kK >= depth_end) stage = stages;]])
 bug(stage_overrun forward PLAIN "${refused}.*cp.async: destination is not in shared memory")
 
 planted(tile/tensor_core_product.cuh
-[[    const int stage = step % stages;
-    tile_a.deposit]]
-[[    const bool overrun = is_planted(Plant::deposit_overrun) && step == 7;  // the last one
-    const int stage = overrun ? stages : step % stages;
-    tile_a.deposit]])
+[[    if (next < steps) deposit(writes);]]
+[[    const bool overrun = is_planted(Plant::deposit_overrun) && next == steps - 1;
+    if (next < steps) deposit(overrun ? stages : writes);]])
 bug(deposit_overrun forward_sm75 ASAN "AddressSanitizer: heap-buffer-overflow")
 
 # ---- tiles in shared memory
