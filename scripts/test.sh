@@ -32,9 +32,9 @@ make_python() {
     "$python_folder/bin/pip" install --quiet numpy 'safetensors>=0.4,<1'
 }
 
-# sanitize FOLDER SANITIZERS TESTS TARGETS...: builds the targets and runs the tests (a pattern) with
-# sanitizers. With less optimisation it takes minutes less. Warnings are no errors here: with
-# sanitizers GCC 12 warns of uninitialized memory in std::function that is not there.
+# sanitize FOLDER SANITIZERS TESTS TARGETS...: builds the targets and runs the tests (a pattern).
+# With less optimisation it takes minutes less. Warnings are no errors here: with sanitizers GCC 12
+# warns of uninitialized memory in std::function that is not there.
 # shellcheck disable=SC2317  # called through check
 sanitize() {
   local folder=$1 sanitizers=$2 tests=$3

@@ -20,7 +20,8 @@ MACHINE_CUDA = 190
 # Of one multiprocessor: registers, and shared memory in KiB (CUDA programming guide, "Technical
 # Specifications per Compute Capability"). From sm_80 on a block takes 1 KiB more than it asks for.
 REGISTERS = 65536
-SHARED_KIB = {75: 64, 80: 164, 86: 100, 87: 164, 89: 100, 90: 228, 100: 228, 103: 228, 120: 100, 121: 100}
+SHARED_KIB = {75: 64, 80: 164, 86: 100, 87: 164, 89: 100, 90: 228,
+              100: 228, 103: 228, 120: 100, 121: 100}
 
 FRAME_SIZE, REGISTER_COUNT = 0x11, 0x2F  # attributes in .nv.info: (symbol, value)
 
@@ -38,7 +39,7 @@ class Kernel:
         self.tile = tuple(map(int, tile.groups())) if tile else None
         access = re.search(r"AccessE(\d)", name)
         self.vector = access is not None and access.group(1) == "0"
-        kind = re.search(r"\d(conv_(?:forward|backward_data|backward_weight|thin_backward_data)_kernel)", name)
+        kind = re.search(r"\d(conv_(?:forward|(thin_)?backward_data|backward_weight)_kernel)", name)
         self.kind = kind.group(1) if kind else None  # of those on tensor cores
 
     def __str__(self):
@@ -46,7 +47,8 @@ class Kernel:
             return f"sm_{self.architecture} {self.name}"
         element = "fp16" if re.search(r"N?S?_?4Half", self.name) else "bf16"
         size = "x".join(map(str, self.tile[:2])) if self.tile else ""
-        return f"sm_{self.architecture} {self.kind} {size} {element} {'vector' if self.vector else ''}".strip()
+        access = "vector" if self.vector else "element"
+        return f"sm_{self.architecture} {self.kind} {size} {element} {access}"
 
 
 def read_cubin(data, start):
@@ -56,7 +58,8 @@ def read_cubin(data, start):
     architecture = struct.unpack_from("<I", data, start + 48)[0] >> 8 & 0xFF
     (table,) = struct.unpack_from("<Q", data, start + 40)
     size, count, names = struct.unpack_from("<HHH", data, start + 58)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", data, start + table + i * size) for i in range(count)]
+    headers = [struct.unpack_from("<IIQQQQIIQQ", data, start + table + i * size)
+               for i in range(count)]
 
     def text(section, offset):
         begin = start + headers[section][4] + offset
@@ -120,9 +123,11 @@ def check_occupancy(kernel, complain, note):
     own_kib += 1 if kernel.architecture >= 80 else 0
     if blocks * own_kib <= shared_kib:
         return
-    text = f"{kernel}: {shared_kib} KiB of shared memory hold {int(shared_kib // own_kib)} of {blocks} blocks"
+    fitting = int(shared_kib // own_kib)
+    text = f"{kernel}: {shared_kib} KiB of shared memory hold {fitting} of {blocks} blocks"
     # Where a multiprocessor has 100 KiB, one block of the largest tile has to do.
-    (note if kernel.tile[:2] == (128, 128) and shared_kib == 100 and own_kib <= 99 else complain)(text)
+    is_known = kernel.tile[:2] == (128, 128) and shared_kib == 100 and fitting == 1
+    (note if is_known else complain)(text)
 
 
 def check(kernel, complain, note):
@@ -149,17 +154,16 @@ def main(path):
         faults.append("no machine code was found; is it compressed (nvcc --no-compress)?")
     for kernel in kernels:
         check(kernel, faults.append, notes.append)
-    kinds = {}
     for architecture in architectures:
         own = [kernel for kernel in kernels if kernel.architecture == architecture]
         tensor = [kernel for kernel in own if kernel.kind]
-        kinds[architecture] = {kernel.kind for kernel in tensor}
-        total = {name: sum(kernel.opcodes.get(name, 0) for kernel in tensor) for name in ("HMMA", "LDSM", "LDGSTS")}
-        print(f"sm_{architecture}: {len(own)} kernels, {len(tensor)} on tensor cores:",
-              ", ".join(f"{count} {name}" for name, count in total.items()),
+        kinds = {kernel.kind for kernel in tensor}
+        total = ", ".join(f"{sum(kernel.opcodes.get(name, 0) for kernel in tensor)} {name}"
+                          for name in ("HMMA", "LDSM", "LDGSTS"))
+        print(f"sm_{architecture}: {len(own)} kernels, {len(tensor)} on tensor cores: {total}",
               "" if architecture in VERIFIED else "(opcodes not verified for this architecture)")
-        if len(kinds[architecture]) != 4:
-            faults.append(f"sm_{architecture}: tensor-core kernels are {sorted(kinds[architecture])}, not all four")
+        if len(kinds) != 4:
+            faults.append(f"sm_{architecture}: on tensor cores are {sorted(kinds)}, not all four")
     for note in sorted(set(notes)):
         print("note:", note)
     for fault in faults:
