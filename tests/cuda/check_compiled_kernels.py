@@ -100,13 +100,14 @@ def read_kernels(path):
 
 def stated_blocks(kernel):
     """Threads of a block, and the blocks for a multiprocessor, as cuda/tile/tensor_core_product.cuh
-    (ProductTile) and cuda/kernels/conv_thin_backward_data.cu say."""
+    (ProductTile), conv_backward_weight.cu and conv_thin_backward_data.cu in cuda/kernels/ say."""
     if kernel.tile is None:
         return 256, 2
     m, n, warps_m, warps_n = kernel.tile
     threads = 32 * warps_m * warps_n
     if threads < 256:
-        return threads, 3
+        by_element = kernel.kind == "conv_backward_weight_kernel" and not kernel.vector
+        return threads, 2 if by_element else 3
     return threads, 1 if m * n > 8192 and kernel.architecture < 80 else 2
 
 
