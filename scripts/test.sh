@@ -6,8 +6,8 @@
 # ACGAN_SHARED_DIR  folder with real data and golden traces (default: ../shared, seen from the
 #                   project); tests that need it are skipped where it is missing
 # CI=true           nothing is skipped: that folder must be there, Python's safetensors is installed
-#                   into the build folder, and the rooms that read foreign files are tested again
-#                   with the address and undefined-behaviour sanitizers
+#                   into the build folder, and the rooms that read foreign files and the CUDA
+#                   kernels (on the emulated device) are tested again with sanitizers
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -32,18 +32,34 @@ make_python() {
     "$python_folder/bin/pip" install --quiet numpy 'safetensors>=0.4,<1'
 }
 
-# What reads files of others and where memory errors would hide, with sanitizers. Without the rest
-# of the tests and with less optimisation it takes minutes less. Warnings are no errors here: with
-# sanitizers GCC 12 warns of uninitialized memory in std::function that is not there.
+# sanitize FOLDER SANITIZERS TESTS TARGETS...: builds the targets and runs the tests (a pattern).
+# With less optimisation it takes minutes less. Warnings are no errors here: with sanitizers GCC 12
+# warns of uninitialized memory in std::function that is not there.
 # shellcheck disable=SC2317  # called through check
-test_with_sanitizers() {
-  local rooms=(data run config ops)
-  configure build-asan -DACGAN_SANITIZE=address,undefined -DACGAN_WERROR=OFF \
+sanitize() {
+  local folder=$1 sanitizers=$2 tests=$3
+  shift 3
+  configure "$folder" -DACGAN_SANITIZE="$sanitizers" -DACGAN_CUDA=OFF -DACGAN_WERROR=OFF \
     -DCMAKE_CXX_FLAGS_RELEASE=-O1 &&
-    build build-asan "${rooms[@]/#/test_}" &&
+    build "$folder" "$@" &&
     ASAN_OPTIONS=allocator_may_return_null=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-      ctest --test-dir "$project_root/build-asan" --output-on-failure --no-tests=error \
-      -R "^($(IFS='|' && echo "${rooms[*]}"))(_shared)?\$"
+      ctest --test-dir "$project_root/$folder" --output-on-failure --no-tests=error \
+      --parallel "$(nproc)" -R "^($tests)\$"
+}
+
+# What reads files of others, and where memory errors would hide.
+# shellcheck disable=SC2317  # called through check
+find_memory_errors() {
+  sanitize build-asan address,undefined \
+    '(data|run|config|ops|cuda)(_shared)?|planted_.*|ops_emulated_brief|golden_emulated_fp(32|16)' \
+    test_data test_run test_config test_ops test_cuda planted_bugs golden_trace acgan_cuda_emulated
+}
+
+# Between the threads of the emulated device only: the CPU backends' OpenMP is not instrumented.
+# shellcheck disable=SC2317  # called through check
+find_races() {
+  sanitize build-tsan thread 'cuda|planted_.*|ops_emulated_brief' \
+    test_ops test_cuda planted_bugs acgan_cuda_emulated
 }
 
 install_packages "${build_packages[@]}" clang-format
@@ -57,6 +73,9 @@ configure build "${options[@]}"
 build build
 check "$project_root/scripts/check_format.sh"
 check "$project_root/scripts/check_floors.sh"
-[[ $is_ci == no ]] || check test_with_sanitizers
+if [[ $is_ci == yes ]]; then
+  check find_memory_errors
+  check find_races
+fi
 check ctest --test-dir "$project_root/build" --output-on-failure --no-tests=error "$@"
 exit "$status"

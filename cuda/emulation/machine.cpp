@@ -361,6 +361,19 @@ void prepare_block(unsigned threads, std::size_t dynamic_shared) {
   }
 }
 
+// After a fault the main stack goes on although threads wait in the middle of the kernel: what they
+// did comes before.
+void order_after_abandoned([[maybe_unused]] unsigned threads) {
+#if defined(ACGAN_EMULATION_TSAN)
+  for (unsigned i = 0; i < threads; ++i) {
+    __tsan_switch_to_fiber(thread(i).tsan, __tsan_switch_to_fiber_no_sync);
+    __tsan_release(&machine.argument);
+    __tsan_switch_to_fiber(machine.main_tsan, __tsan_switch_to_fiber_no_sync);
+  }
+  __tsan_acquire(&machine.argument);
+#endif
+}
+
 void run_block(unsigned threads, std::size_t dynamic_shared) {
   prepare_block(threads, dynamic_shared);
   map_shared();
@@ -372,6 +385,7 @@ void run_block(unsigned threads, std::size_t dynamic_shared) {
     machine.error = std::make_exception_ptr(Fault(deadlock_report(threads)));
   }
   if (machine.error) {
+    order_after_abandoned(threads);
     for (const auto& fiber : machine.fibers) reset(*fiber);
     std::rethrow_exception(std::exchange(machine.error, nullptr));
   }

@@ -5,12 +5,17 @@
 namespace acgan::cuda {
 namespace {
 
+// Blocks for a multiprocessor. Where both operands are fetched element by element, what a thread
+// holds of them spills with three (on sm_120).
+template <class Tile, Access kAccessA>
+inline constexpr int kBlocks = kAccessA == Access::Element ? 2 : Tile::kBlocks;
+
 // dw [out_c, (r,s,in_c)] is small and its depth, all pixels of the batch, is long: the depth is
 // split among blocks (blockIdx.z), whose partial sums a second kernel adds in order, so the result
 // is the same in every run. Bound by the tensor cores for the wide layers; with 1 or 3 input
 // channels by reading dy, which each block does once.
 template <class Tile, typename T, Access kAccessA, Access kAccessB>
-__global__ void __launch_bounds__(Tile::kThreads, kAccessA == Access::Element ? 2 : Tile::kBlocks)
+__global__ void __launch_bounds__(Tile::kThreads, kBlocks<Tile, kAccessA>)
     conv_backward_weight_kernel(ConvSizes sizes, PixelIndex pixel_index, TapIndex tap_index,
                                 int pixels_per_split, const T* x, const T* dy, float* partials) {
   const int begin = static_cast<int>(blockIdx.z) * pixels_per_split;

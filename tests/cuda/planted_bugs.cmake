@@ -165,7 +165,7 @@ planted(tile/reduce.cuh
   if (!is_planted(Plant::sum_without_barrier)) __syncthreads();
   if (threadIdx.x >= (is_planted(Plant::lanes_returned) ? blockDim.x / 32 : 32)) return T{};]])
 bug(sum_without_barrier loss PLAIN "${wrong_by_priority}" TSAN "${race}")
-bug(lanes_returned loss PLAIN "${refused}.*shfl: mask ffffffff names lanes that have returned")
+bug(lanes_returned loss PLAIN "${refused}.*(names lanes that have returned|deadlock)")
 bug(slot_overrun loss ASAN "AddressSanitizer: heap-buffer-overflow")
 
 planted(tile/columns.cuh
