@@ -78,19 +78,24 @@ void check_statistics(const Tensor& x, std::initializer_list<Tensor> vectors) {
   }
 }
 
+Tf32 tf32_of(const CudaRequest& request) { return request.allow_tf32 ? Tf32::Allowed : Tf32::Off; }
+
 }  // namespace
 
 CudaBackend::CudaBackend(const CudaRequest& request)
     : device_(open_device(request.ordinal)),
-      matrices_(open_matrix_library(*device_, request.allow_tf32 ? Tf32::Allowed : Tf32::Off)),
+      matrices_(open_matrix_library(*device_, tf32_of(request))),
       scratch_(*device_),
-      convolutions_(make_handwritten_convolutions(*device_, scratch_)) {}
+      convolutions_(choose_convolutions(*device_, scratch_, request.conv, tf32_of(request))),
+      allow_tf32_(request.allow_tf32) {}
 
 std::string CudaBackend::description() const {
   const DeviceProperties& device = device_->properties();
-  return fmt::format("{}, compute capability {}.{}, {} multiprocessors, {} MiB; {}; {}",
-                     device.name, device.arch / 10, device.arch % 10, device.multiprocessors,
-                     device.memory_bytes >> 20, convolutions_->name(), matrices_->name());
+  return fmt::format(
+      "{}, compute capability {}.{}, {} multiprocessors, {} MiB; {}; dense layers by {}{}",
+      device.name, device.arch / 10, device.arch % 10, device.multiprocessors,
+      device.memory_bytes >> 20, convolutions_->name(), matrices_->name(),
+      allow_tf32_ ? "; TF32 allowed" : "");
 }
 
 // Tensor cores: fp16 from Volta on (our kernels: from Turing on), bf16 from Ampere on.
@@ -99,6 +104,10 @@ bool CudaBackend::computes_in(DType type) const {
   if (type == DType::F16) return arch >= 75;
   if (type == DType::BF16) return arch >= 80;
   return type == DType::F32;
+}
+
+std::string CudaBackend::convolution_note(const ConvGeometry& geometry, DType type) const {
+  return convolutions_->note(geometry, type);
 }
 
 // ---- memory

@@ -17,11 +17,12 @@ class CudaBackend final : public Backend {
   std::string name() const override { return "cuda"; }
   std::string description() const override;
   bool computes_in(DType type) const override;
+  std::string convolution_note(const ConvGeometry& geometry, DType type) const override;
 
   void* allocate(std::size_t bytes) override;
   void release(void* memory) noexcept override;
   std::size_t workspace_bytes() const override {
-    return scratch_.bytes() + matrices_->workspace_bytes();
+    return scratch_.bytes() + convolutions_->workspace_bytes() + matrices_->workspace_bytes();
   }
   std::size_t free_bytes() const override { return device_->free_bytes(); }
   void upload(const Tensor& destination, const void* host) override;
@@ -89,6 +90,7 @@ class CudaBackend final : public Backend {
   std::unique_ptr<MatrixLibrary> matrices_;
   Scratch scratch_;
   std::unique_ptr<Convolutions> convolutions_;
+  bool allow_tf32_;
 };
 
 }  // namespace acgan::cuda

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/format.h"
 #include "cuda/convolution_kernels.h"
 #include "cuda/convolutions.h"
 
@@ -14,13 +15,37 @@ bool is_aligned(const Tensor& tensor) {
 }
 bool in_eights(std::int64_t channels) { return channels % 8 == 0; }
 
+std::string odd_channels(const ConvGeometry& g) {
+  if (in_eights(g.in_c) == in_eights(g.out_c)) {
+    return fmt::format("{} and {} channels, not multiples of eight", g.in_c, g.out_c);
+  }
+  const std::int64_t channels = in_eights(g.in_c) ? g.out_c : g.in_c;
+  return fmt::format("{} channel{}, not a multiple of eight", channels, channels == 1 ? "" : "s");
+}
+
 // Which kernel computes a convolution: tensor cores where the device has them for the type, with
 // 16-byte access where channels come in eights, in blocks as large as still fill the device.
 class HandwrittenConvolutions final : public Convolutions {
  public:
   HandwrittenConvolutions(Device& device, Scratch& scratch) : device_(device), scratch_(scratch) {}
 
-  std::string name() const override { return "our own convolution kernels"; }
+  std::string name() const override { return "our own kernels"; }
+  std::size_t workspace_bytes() const override { return 0; }
+
+  std::string note(const ConvGeometry& g, DType type) const override {
+    if (type == DType::F32 || (has_tensor_cores(type) && in_eights(g.in_c) && in_eights(g.out_c))) {
+      return {};
+    }
+    if (!has_tensor_cores(type)) {
+      return fmt::format("no tensor cores for {} on compute capability {}.{}: CUDA cores compute",
+                         name_of(type), arch() / 10, arch() % 10);
+    }
+    const std::string odd = odd_channels(g);
+    if (thin_backward_data_fits(g, device_.properties().shared_bytes_per_block)) {
+      return odd + ": read one by one, written by a kernel for few channels";
+    }
+    return odd + ": read and written one by one";
+  }
 
   void forward(const ConvGeometry& g, const Tensor& x, const Tensor& w, const Tensor& bias,
                Activation activation, const Tensor& y) override {

@@ -16,6 +16,9 @@ void launch_cast(const Tensor& source, const Tensor& destination, Stream stream)
 // ---- kernels/bias.cu
 // y [M,C] (any floating dtype) = bias [C] in every row, zeros where bias is empty.
 void launch_fill_rows(const Tensor& bias, const Tensor& y, Stream stream);
+// y [M,C] = activation(y + bias), in place; bias [C] of y's dtype, or empty.
+void launch_bias_activation(const Tensor& bias, Activation activation, const Tensor& y,
+                            Stream stream);
 // `partials`: F32 [column_sum_splits(rows) * C], for sums that are the same in every run.
 std::int64_t column_sum_splits(std::int64_t rows);
 void launch_bias_backward(const Tensor& dy, const Tensor& db, Accumulation accumulation,

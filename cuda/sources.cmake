@@ -2,7 +2,9 @@
 set(ACGAN_CUDA_HOST_SOURCES
   module.cpp
   cuda_backend.cpp
+  choose_convolutions.cpp
   handwritten_convolutions.cpp
+  library/cudnn_convolutions.cpp
   tensor_cores.cpp)
 set(ACGAN_CUDA_KERNEL_SOURCES
   kernels/cast.cu

@@ -1,4 +1,5 @@
 #include "cuda/kernels.h"
+#include "cuda/tile/activation.cuh"
 #include "cuda/tile/columns.cuh"
 
 namespace acgan::cuda {
@@ -29,6 +30,30 @@ void launch_fill(const Bias* bias, T* y, std::int64_t rows, std::int64_t channel
   const ColumnTiling tiling = tile_columns(rows, channels, vectors ? kWidth : 1, kStream);
   launch(vectors ? fill_rows_kernel<Bias, T, kWidth> : fill_rows_kernel<Bias, T, 1>, tiling.grid(),
          kColumnBlock, 0, stream, bias, y, tiling);
+}
+
+template <typename T, int kWidth>
+__global__ void __launch_bounds__(kColumnThreads)
+    bias_activation_kernel(const T* bias, Activation activation, T* y, ColumnTiling tiling) {
+  const ColumnPlace place = column_place<kWidth>(tiling);
+  float value[kWidth] = {};
+  for_own_channels<kWidth>(tiling, place, [&](int v, int c) {
+    if (bias != nullptr) value[v] = widen(bias[c]);
+  });
+  const float below = slope_below(activation);
+  // Relu apart: zero times infinity would be NaN.
+  const auto activated = [&](float sum) {
+    return sum < 0.0f ? (below == 0.0f ? 0.0f : sum * below) : sum;
+  };
+  for_own_rows<1>(tiling, place, [&](std::int64_t row, auto) {
+    for_row_elements<kWidth>(tiling, place, row, [&]<int n>(std::int64_t i, int v, Constant<n>) {
+      float part[n];
+      load(y + i, part);
+#pragma unroll
+      for (int e = 0; e < n; ++e) part[e] = activated(part[e] + value[v + e]);
+      store(y + i, part);
+    });
+  });
 }
 
 // partials [tiling.partials, channels]: sums over the whole wide rows.
@@ -89,6 +114,21 @@ void launch_fill_rows(const Tensor& bias, const Tensor& y, Stream stream) {
       launch_fill(static_cast<const Bias*>(bias.data), y.as<T>(), y.count() / channels, channels,
                   stream);
     });
+  });
+}
+
+void launch_bias_activation(const Tensor& bias, Activation activation, const Tensor& y,
+                            Stream stream) {
+  if (y.count() == 0) return;
+  const std::int64_t channels = y.shape.back();
+  visit_dtype(y.dtype, [&]<typename T>(T) {
+    constexpr int kWidth = kVectorWidth<T>;
+    const bool vectors = vectors_allowed<kWidth>(y.as<T>());
+    const ColumnTiling tiling =
+        tile_columns(y.count() / channels, channels, vectors ? kWidth : 1, kStream);
+    launch(vectors ? bias_activation_kernel<T, kWidth> : bias_activation_kernel<T, 1>,
+           tiling.grid(), kColumnBlock, 0, stream, bias ? bias.as<T>() : nullptr, activation,
+           y.as<T>(), tiling);
   });
 }
 

@@ -40,6 +40,7 @@ template <typename T, int kColumns>
 __global__ void __launch_bounds__(kThreads, 2)
     conv_thin_backward_data_kernel(ConvSizes s, Band band, const T* dy, const T* w, const T* bias,
                                    T* dx) {
+  require_tensor_cores();
   SharedArena arena;
   // Filters [out_c, columns], rows padded: ldmatrix reads eight of them without a bank conflict.
   constexpr int kFilterStride = kColumns + 8;

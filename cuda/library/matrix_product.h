@@ -4,11 +4,11 @@
 
 #include "backend/backend.h"
 #include "cuda/device.h"
+#include "cuda/library/tf32.h"
 
 namespace acgan::cuda {
 
 enum class Layout { Plain, Transposed };
-enum class Tf32 { Off, Allowed };
 
 // c [M,N] (+)= op(a) op(b), row-major, FP32 accumulation; a and b of one dtype, c of that dtype or
 // F32. op(a) is [M,K]: `a` as it lies, or the transpose of an `a` stored [K,M]. Likewise b.

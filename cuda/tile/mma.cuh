@@ -19,6 +19,22 @@ inline int pipeline_stages_of(int arch) {
 
 #if defined(__CUDACC__)
 
+// ldmatrix and mma.m16n8k8 are there from sm_75 on. For sm_60 and sm_70, which a CUDA 12 toolkit
+// can still build for, kernels that use them compile to a trap: launchers take CUDA cores there.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
+#define ACGAN_TENSOR_CORES 0
+#else
+#define ACGAN_TENSOR_CORES 1
+#endif
+
+// First in every kernel that uses ldmatrix or mma: where there are none, nothing after it is
+// compiled.
+__device__ __forceinline__ void require_tensor_cores() {
+#if !ACGAN_TENSOR_CORES
+  __trap();
+#endif
+}
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define ACGAN_ASYNC_COPY 0
 #else
@@ -75,17 +91,25 @@ __device__ __forceinline__ void async_wait_for_stage() {
 // Four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix l/8. Register
 // i of lane l gets row l/4 of matrix i, columns 2(l%4) and 2(l%4)+1.
 __device__ __forceinline__ void ldmatrix_x4(std::uint32_t (&r)[4], const void* row) {
+#if ACGAN_TENSOR_CORES
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(shared_address(row))
                : "memory");
+#else
+  r[0] = r[1] = r[2] = r[3] = 0;
+#endif
 }
 // The same with each matrix transposed.
 __device__ __forceinline__ void ldmatrix_x4_transposed(std::uint32_t (&r)[4], const void* row) {
+#if ACGAN_TENSOR_CORES
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];\n"
                : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
                : "r"(shared_address(row))
                : "memory");
+#else
+  r[0] = r[1] = r[2] = r[3] = 0;
+#endif
 }
 
 // c (16x8, F32) += a (16x16, row-major) * b (16x8, column-major), fragments as in the PTX ISA,
@@ -108,7 +132,7 @@ __device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t 
         : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
   }
-#else
+#elif ACGAN_TENSOR_CORES
   asm volatile(
       "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
       "{%0,%1,%2,%3};\n"
@@ -124,6 +148,9 @@ __device__ __forceinline__ void mma_m16n8k16(float (&c)[4], const std::uint32_t 
 
 #else  // the emulated device: its architecture is chosen at run time
 
+inline void require_tensor_cores() {
+  if (emulation::settings.arch < 750) emulation::fault("ldmatrix and mma need sm_75");
+}
 inline constexpr bool kAsyncCopy = true;
 inline bool has_async_copy() { return emulation::settings.arch >= 800; }
 inline int pipeline_stages() { return pipeline_stages_of(emulation::settings.arch / 10); }

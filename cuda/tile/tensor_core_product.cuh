@@ -30,6 +30,7 @@ template <class Tile, Access kAccessA, Access kAccessB, class A, class B>
 __device__ __forceinline__ void tensor_core_product(const A& a, const B& b, int outer_a,
                                                     int outer_b, int depth0, int depth_end,
                                                     Accumulators<Tile>& sums) {
+  require_tensor_cores();
   using TileA = OperandTile<A, Tile::kM, Tile::kK, Tile::kThreads, kAccessA>;
   using TileB = OperandTile<B, Tile::kN, Tile::kK, Tile::kThreads, kAccessB>;
   using T = typename TileA::T;

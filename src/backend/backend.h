@@ -93,6 +93,9 @@ class Backend {
   virtual std::string description() const = 0;
   // Whether the device has instructions for this type; otherwise it is storage only.
   virtual bool computes_in(DType type) const = 0;
+  // Why a convolution of this geometry and type is not computed by the fastest means the device
+  // has; empty where it is.
+  virtual std::string convolution_note(const ConvGeometry&, DType) const { return {}; }
 
   // ---- memory: zeroed, aligned to 64 bytes
   virtual void* allocate(std::size_t bytes) = 0;

@@ -7,8 +7,9 @@
 
 namespace acgan {
 
-// Who computes convolutions on a GPU: our kernels, or NVIDIA's library for comparison.
-enum class ConvLibrary { Auto, Handwritten, Cudnn };  // Auto: handwritten in 16 bits, cuDNN in fp32
+// Who computes convolutions on a GPU: our kernels or NVIDIA's library. Auto: our kernels in 16
+// bits, cuDNN in fp32 where it is there, else our kernels too. The others hold for both precisions.
+enum class ConvLibrary { Auto, Handwritten, Cudnn };
 
 struct CudaRequest {
   int ordinal = 0;  // number of the GPU; of the emulated device: its architecture, 0 means 80

@@ -17,6 +17,7 @@ struct BackendRequest {
   // built.
   std::string device = "auto";
   int threads = 0;  // of the CPU; 0: all that the process may use
+  // Of a GPU or the emulated device; no effect on a CPU.
   ConvLibrary conv = ConvLibrary::Auto;
   bool allow_tf32 = false;
 };

@@ -61,7 +61,12 @@ constexpr ConfigOption kConfigOptions[] = {
     {"--seed", "N", "train.seed"},
     {"--threads", "N", "train.threads"},
     {"--objective", "NAME", "train.objective"},
+    {"--conv", "NAME", "train.conv"},
 };
+
+// The one that takes no value.
+constexpr const char* kAllowTf32 = "--allow-tf32";
+constexpr const char* kAllowTf32Key = "train.allow_tf32";
 
 std::string as_yaml(const std::string& text, ValueForm form) {
   switch (form) {
@@ -189,7 +194,7 @@ constexpr std::size_t kConfigOptionCount = std::size(kConfigOptions);
 Command parse_train(const Arguments& arguments) {
   OptionParser parser("train", "Trains from a config.");
   TrainCommand command;
-  bool quiet = false, verbose = false;
+  bool quiet = false, verbose = false, allow_tf32 = false;
   std::optional<std::string> values[kConfigOptionCount];
   Arguments settings;
   parser.value("-c,--config", "FILE", "YAML config; required, unless --resume names a run",
@@ -198,6 +203,7 @@ Command parse_train(const Arguments& arguments) {
     const ConfigOption& option = kConfigOptions[i];
     parser.value(option.flag, option.label, describe_key(config_key(option.key)), values[i]);
   }
+  parser.flag(kAllowTf32, config_key(kAllowTf32Key).meaning, allow_tf32);
   parser.value("--resume", "latest|PATH",
                "go on from the newest complete checkpoint of this outdir and config, or from this "
                "checkpoint file or run directory",
@@ -223,6 +229,9 @@ Command parse_train(const Arguments& arguments) {
     if (!values[i]) continue;
     command.overrides.push_back(
         {.source = option.flag, .key = option.key, .value = as_yaml(*values[i], option.form)});
+  }
+  if (allow_tf32) {
+    command.overrides.push_back({.source = kAllowTf32, .key = kAllowTf32Key, .value = "true"});
   }
   for (const std::string& setting : settings) {
     command.overrides.push_back(setting_override(setting, parser));

@@ -11,6 +11,7 @@ enum class DataKind { QuickDraw, Cifar10, Folder, Doodles };
 enum class PrecisionMode { Fp32, Mixed };
 enum class HalfType { Auto, Fp16, Bf16 };
 enum class Objective { Dgq, Joint };
+enum class ConvKernels { Auto, Handwritten, Cudnn };
 
 // Every setting of a run: type, default and meaning. YAML keys are the member names, nested as
 // here (`data.kind`, `optimizer.learning_rate`). Times are minutes, or have a unit (90s, 7m, 1.5h).
@@ -64,6 +65,8 @@ struct TrainConfig {
   std::string device = "auto";            // auto | cpu | cuda | cuda:N
   std::int64_t threads = 0;               // CPU threads; 0: all that the process may use
   Objective objective = Objective::Dgq;
+  ConvKernels conv = ConvKernels::Auto;  // of a GPU; auto: handwritten in 16 bits, cuDNN in fp32
+  bool allow_tf32 = false;               // fp32 on a GPU may round factors to TF32
 };
 
 struct OutputConfig {

@@ -203,6 +203,17 @@ Keys train_keys() {
       make::choice<Objective>({"train.objective", "dgq: three optimizers; joint: two"},
                               [](auto& c) -> auto& { return c.train.objective; },
                               {{"dgq", Objective::Dgq}, {"joint", Objective::Joint}}),
+      make::choice<ConvKernels>(
+          {"train.conv",
+           "convolutions on a GPU; auto: our kernels in 16 bits, cuDNN in fp32 where it is there"},
+          [](auto& c) -> auto& { return c.train.conv; },
+          {{"auto", ConvKernels::Auto},
+           {"handwritten", ConvKernels::Handwritten},
+           {"cudnn", ConvKernels::Cudnn}}),
+      make::choice<bool>({"train.allow_tf32",
+                          "fp32 on a GPU may round factors to TF32, which tensor cores multiply"},
+                         [](auto& c) -> auto& { return c.train.allow_tf32; },
+                         {{"false", false}, {"true", true}}),
   };
 }
 

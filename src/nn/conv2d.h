@@ -16,6 +16,7 @@ class Conv2d : public Layer {
     return {geometry_.out_h, geometry_.out_w, geometry_.out_c};
   }
   double forward_flops() const override { return conv_flops(geometry_); }
+  const ConvGeometry* convolution() const override { return &geometry_; }
   void forward(Backend& backend, const ParameterStore& parameters,
                const LayerForward& pass) const override;
   void backward(Backend& backend, const ParameterStore& parameters,

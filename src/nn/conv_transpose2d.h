@@ -14,6 +14,7 @@ class ConvTranspose2d : public Layer {
   Shape input_shape() const override { return {geometry_.out_h, geometry_.out_w, geometry_.out_c}; }
   Shape output_shape() const override { return {geometry_.in_h, geometry_.in_w, geometry_.in_c}; }
   double forward_flops() const override;
+  const ConvGeometry* convolution() const override { return &geometry_; }
   void forward(Backend& backend, const ParameterStore& parameters,
                const LayerForward& pass) const override;
   void backward(Backend& backend, const ParameterStore& parameters,

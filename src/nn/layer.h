@@ -76,6 +76,8 @@ class Layer {
   // Whether dx may be dy's memory.
   virtual bool works_in_place() const { return false; }
   virtual double forward_flops() const { return 0; }  // of one row
+  // What the backend is asked for; null where the layer is no convolution.
+  virtual const ConvGeometry* convolution() const { return nullptr; }
 
   virtual void forward(Backend& backend, const ParameterStore& parameters,
                        const LayerForward& pass) const = 0;

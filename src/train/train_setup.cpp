@@ -5,6 +5,8 @@
 #include <random>
 
 #include "base/error.h"
+#include "base/format.h"
+#include "config/config_keys.h"
 #include "run/run_directory.h"
 #include "train/train_state.h"
 
@@ -55,7 +57,64 @@ ResumePoint latest_of(const Config& config, Log& log) {
   fail(ErrorKind::Output, "--resume latest: no checkpoint in {} can be read", directory->path());
 }
 
+ConvLibrary conv_library(const Config& config) {
+  switch (config.train.conv) {
+    case ConvKernels::Handwritten:
+      return ConvLibrary::Handwritten;
+    case ConvKernels::Cudnn:
+      return ConvLibrary::Cudnn;
+    case ConvKernels::Auto:
+      break;
+  }
+  // Mixed computes no convolution in fp32: cuDNN need not be loaded.
+  return config.precision.mode == PrecisionMode::Mixed ? ConvLibrary::Handwritten
+                                                       : ConvLibrary::Auto;
+}
+
 }  // namespace
+
+BackendRequest backend_request(const Config& config) {
+  return {.device = config.train.device,
+          .threads = static_cast<int>(config.train.threads),
+          .conv = conv_library(config),
+          .allow_tf32 = config.train.allow_tf32};
+}
+
+void check_gpu_settings(const Config& config, const OpenedBackend& opened, Log& log) {
+  std::vector<std::string> settings;
+  for (const char* key : {"train.conv", "train.allow_tf32"}) {
+    const std::string value = config_key(key).get(config);
+    if (value != config_key(key).get(Config{})) settings.push_back(key + (": " + value));
+  }
+  if (settings.empty() || opened.backend->name() == "cuda") return;
+  const std::string list = fmt::format("{}", fmt::join(settings, " and "));
+  if (opened.why_not_cuda.empty()) {
+    fail(ErrorKind::Usage,
+         "only a GPU knows {}, and device '{}' is none: leave that out, or use --device cuda", list,
+         config.train.device);
+  }
+  log.warn("only a GPU knows {}: no effect, since device auto took the CPU", list);
+}
+
+std::vector<std::string> convolution_notes(const Acgan& model, const Backend& backend) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> layers_by_note;
+  for (const Network* network : model.networks()) {
+    for (const auto& layer : network->layers()) {
+      if (layer->convolution() == nullptr) continue;
+      const std::string note = backend.convolution_note(*layer->convolution(), network->compute());
+      if (note.empty()) continue;
+      auto found = std::find_if(layers_by_note.begin(), layers_by_note.end(),
+                                [&](const auto& entry) { return entry.first == note; });
+      if (found == layers_by_note.end()) found = layers_by_note.insert(found, {note, {}});
+      found->second.push_back(layer->name());
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [note, layers] : layers_by_note) {
+    lines.push_back(fmt::format("{}: {}", fmt::join(layers, ", "), note));
+  }
+  return lines;
+}
 
 DType half_type(const PrecisionConfig& precision, const Backend& backend) {
   switch (precision.half) {

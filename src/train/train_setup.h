@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "backend/open_backend.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "data/dataset.h"
@@ -13,6 +15,13 @@
 namespace acgan {
 
 // From a config to what a run is made of.
+BackendRequest backend_request(const Config& config);
+// Settings of a GPU when a CPU was opened: Error{Usage} where that CPU was named, a warning where
+// `auto` took it.
+void check_gpu_settings(const Config& config, const OpenedBackend& opened, Log& log);
+// One line for each reason why convolutions of the model are not computed by the fastest means the
+// device has, with the names of those layers.
+std::vector<std::string> convolution_notes(const Acgan& model, const Backend& backend);
 DType half_type(const PrecisionConfig& precision, const Backend& backend);  // of mixed precision
 DType compute_type(const PrecisionConfig& precision, const Backend& backend);
 TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,

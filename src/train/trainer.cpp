@@ -128,10 +128,10 @@ class Trainer {
   std::string last_grid_;
 };
 
-OpenedBackend open_training_backend(const TrainRequest& request, ProfilingBackend*& profile) {
-  const TrainConfig& train = request.config.train;
-  OpenedBackend opened =
-      open_backend({.device = train.device, .threads = static_cast<int>(train.threads)});
+OpenedBackend open_training_backend(const TrainRequest& request, Log& log,
+                                    ProfilingBackend*& profile) {
+  OpenedBackend opened = open_backend(backend_request(request.config));
+  check_gpu_settings(request.config, opened, log);
   if (!request.profile) return opened;
   auto profiling = std::make_unique<ProfilingBackend>(std::move(opened.backend));
   profile = profiling.get();
@@ -143,7 +143,7 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       config_(request.config),
       log_(log),
       signal_(signal_received),
-      opened_(open_training_backend(request, profile_)),
+      opened_(open_training_backend(request, log, profile_)),
       backend_(opened_.backend.get()),
       resume_(request.resume ? std::optional(find_resume_point(*request.resume, config_, log))
                              : std::nullopt),
@@ -182,6 +182,9 @@ void Trainer::log_start() {
   }
   log_.info("model: {}", model_text(step_));
   log_.info("precision: {}", precision_text(config_.precision, compute_, *backend_));
+  for (const std::string& note : convolution_notes(step_.model(), *backend_)) {
+    log_.info("convolutions: {}", note);
+  }
   log_.info("memory: {}", memory_text(step_.memory(), dataset_));
   log_.info("seed: {}", seed_);
 }

@@ -62,7 +62,10 @@ TEST_CASE("every option of train becomes its key") {
                                       "--threads",
                                       "2",
                                       "--objective",
-                                      "joint"});
+                                      "joint",
+                                      "--allow-tf32",
+                                      "--conv",
+                                      "cudnn"});
   const std::vector<std::pair<std::string, std::string>> expected{
       {"--precision", "precision.mode=mixed"},
       {"--half", "precision.half=bf16"},
@@ -79,6 +82,8 @@ TEST_CASE("every option of train becomes its key") {
       {"--seed", "train.seed=random"},
       {"--threads", "train.threads=2"},
       {"--objective", "train.objective=joint"},
+      {"--conv", "train.conv=cudnn"},
+      {"--allow-tf32", "train.allow_tf32=true"},
   };
   REQUIRE(command.overrides.size() == expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {

@@ -89,6 +89,12 @@ TEST_CASE("every kind of failure has its exit code and one line on stderr") {
       {2, {"-c", "tiny.yaml", "--batch", "1"}, "--batch: train.batch must be"},
       {2, {"-c", "tiny.yaml", "--set", "train.bacth=4"}, "did you mean 'train.batch'?"},
       {2, {"-c", "tiny.yaml", "--set", "x\ny=1"}, "unknown key 'x y'"},
+      {2,
+       {"-c", "tiny.yaml", "--conv", "cudnn"},
+       "only a GPU knows train.conv: cudnn, and device 'cpu' is none"},
+      {2,
+       {"-c", "tiny.yaml", "--allow-tf32", "--conv", "handwritten"},
+       "only a GPU knows train.conv: handwritten and train.allow_tf32: true"},
       {3, {"-c", "tiny.yaml", "--set", "data.kind=quickdraw", "--data", "missing"}, "missing"},
       {3, {"-c", "tiny.yaml", "--batch", "65536"}, "65536"},
       {4, lethal, "training went non-finite"},
@@ -109,6 +115,15 @@ TEST_CASE("every kind of failure has its exit code and one line on stderr") {
     CHECK_THAT(last, Catch::StartsWith("acgan-train: error: ") && Catch::Contains(failing.part));
     CHECK(last.find('\n') == last.size() - 1);
   }
+}
+
+TEST_CASE("settings of a GPU are passed over with a warning where auto takes the CPU") {
+  const TinyRun tiny;
+  const ProgramResult result = tiny.train({"--device", "auto", "--conv", "handwritten"});
+  CHECK(result.exit_code == 0);
+  const bool took_the_cpu = result.out.find("auto took the CPU") != std::string::npos;
+  CHECK((result.err.find("only a GPU knows train.conv: handwritten") != std::string::npos) ==
+        took_the_cpu);
 }
 
 TEST_CASE("a run writes its directory, and its config repeats it") {

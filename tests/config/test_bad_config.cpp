@@ -15,7 +15,9 @@ struct BadConfig {
 }  // namespace
 
 TEST_CASE("unknown keys are named with line, nearest key and what the section has") {
-  const std::string train = "('train' has batch, steps, minutes, seed, device, threads, objective)";
+  const std::string train =
+      "('train' has batch, steps, minutes, seed, device, threads, objective, "
+      "conv, allow_tf32)";
   const std::string top = "(the top level has data, model, precision, optimizer, train, output)";
   const BadConfig cases[] = {
       {"# c\ntrain:\n  bacth: 64\n",
@@ -59,14 +61,14 @@ TEST_CASE("files that are no config are refused in one sentence") {
       {"train: {batch: 2}\n]", "FILE:2: not valid YAML: illegal flow end"},
       {"train:\n",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
-       "threads, objective), found nothing"},
+       "threads, objective, conv, allow_tf32), found nothing"},
       {"data:\n  - kind\n",
        "FILE:1: data must be a map of keys (kind, path, classes, "
        "limit_per_class, image_size, channels, doodles_per_class), found a "
        "list"},
       {"train: 5",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
-       "threads, objective), found '5'"},
+       "threads, objective, conv, allow_tf32), found '5'"},
       {"train: {[a]: 1}", "FILE:1: keys must be plain names, found a list"},
       {"train: &x {batch: *x}",
        "FILE:1: train.batch must be an integer from 2 to 65536, found a map"},
@@ -192,6 +194,8 @@ TEST_CASE("every key has its range") {
        {"auto", "cpu", "cuda", "cuda:0", "cuda:15", "host"}},
       {"train.threads", {"-1", "4097"}, {"0", "4096"}},
       {"train.objective", {"DGQ", "gan"}, {"dgq", "joint"}},
+      {"train.conv", {"cuDNN", "ours", "true"}, {"auto", "handwritten", "cudnn"}},
+      {"train.allow_tf32", {"1", "yes", "True", "~"}, {"true", "false"}},
       {"output.dir", {"''", "~", "[a]"}, {"runs", "1"}},
       {"output.sample_every", {"-1", "x"}, {"0", "30s"}},
       {"output.sample_at", {"3", "[1, x]", "[-1]", "{a: 1}"}, {"[]", "[1, 90s]"}},

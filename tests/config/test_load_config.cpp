@@ -29,6 +29,8 @@ train:
   seed: 18446744073709551615
   device: cuda:1
   objective: joint
+  conv: handwritten
+  allow_tf32: true
 output:
   sample_every: "1.5h"
   sample_at:
@@ -53,6 +55,8 @@ output:
   CHECK(config.train.seed == 18446744073709551615u);
   CHECK(config.train.device == "cuda:1");
   CHECK(config.train.objective == Objective::Joint);
+  CHECK(config.train.conv == ConvKernels::Handwritten);
+  CHECK(config.train.allow_tf32);
   CHECK(config.output.sample_every == 90);
   CHECK(config.output.sample_at == std::vector<double>{0.5, 2});
 }
@@ -149,7 +153,7 @@ precision:
 optimizer: {learning_rate: {d: 0.00012345678901234567, g: 3.0e-4, q: 5.0e-4}, beta1: 0.4,
             beta2: 0.9, epsilon: 1.0e-7}
 train: {batch: 21, steps: 22, minutes: 100s, seed: 23, device: "cuda:3", threads: 2,
-        objective: joint}
+        objective: joint, conv: cudnn, allow_tf32: true}
 output: {dir: "out put", sample_every: 0.1, sample_at: [1s, 2.5], save_every: 3s, keep: 4, rows: 5}
 )";
 

@@ -12,6 +12,8 @@ TEST_CASE("the configs that come with the program are valid") {
     const Config config = load_config(entry.path().string(), {});
     CHECK(config.train.batch == 64);
     CHECK(config.precision.mode == PrecisionMode::Fp32);
+    CHECK(config.model.conv1_width % 8 == 0);  // what tensor cores take without detours
+    CHECK(config.model.conv2_width % 8 == 0);
     ++count;
   }
   CHECK(count == 3);

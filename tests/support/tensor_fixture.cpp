@@ -16,13 +16,19 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
+ConvLibrary tested_conv_library() {
+  const char* chosen = std::getenv("ACGAN_TEST_CONV");
+  const std::string name = chosen == nullptr ? "" : chosen;
+  return name == "cudnn" ? ConvLibrary::Cudnn : ConvLibrary::Handwritten;
+}
+
 TensorFixture::TensorFixture() : TensorFixture(GENERATE(from_range(backend_names()))) {}
 
 TensorFixture::TensorFixture(const std::string& backend_name)
     : backend_name_(backend_name),
       message_(Catch::MessageBuilder("INFO", CATCH_INTERNAL_LINEINFO, Catch::ResultWas::Info)
                << "backend " << backend_name),
-      backend_(open_backend(backend_name, 0)) {}
+      backend_(open_backend({.device = backend_name, .conv = tested_conv_library()}).backend) {}
 
 TensorFixture::~TensorFixture() noexcept(false) {
   if (std::uncaught_exceptions() > 0) return;

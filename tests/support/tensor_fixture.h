@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda_module.h"
 #include "support/guarded_tensor.h"
 
 namespace acgan::test {
@@ -14,6 +15,10 @@ namespace acgan::test {
 // The backends that operation tests run on: ACGAN_TEST_BACKENDS (names with commas between), else
 // all that work on every machine.
 std::vector<std::string> backend_names();
+
+// Who computes convolutions on the emulated device and on a GPU: ACGAN_TEST_CONV (handwritten or
+// cudnn), else our kernels.
+ConvLibrary tested_conv_library();
 
 // Runs a test case once for each backend. Tensors made here lie between guard bands; at the end of
 // the test the bands must be intact and the inputs unchanged.
@@ -38,6 +43,11 @@ class TensorFixture {
   // stays in bounds and gives NaN (or -1) instead.
   bool on_device() const {
     return backend_name_.starts_with("cuda") || backend_name_.starts_with("emulated");
+  }
+  // Whether convolutions round as cuDNN does: a result before its bias is added, and the gradient
+  // of 16-bit weights.
+  bool rounds_as_cudnn() const {
+    return on_device() && tested_conv_library() == ConvLibrary::Cudnn;
   }
   void place(Placement placement) { placement_ = placement; }  // of the tensors made from here on
 

@@ -2,8 +2,8 @@
 // parameters, statistics and images with the float64 values. Exit code 1 where one is over its
 // limit.
 //
-//   golden_trace DIR [--case A] [--device cpu|host|packed|onednn] [--precision fp32|mixed] [--half
-//   fp16|bf16]
+//   golden_trace DIR [--case A] [--device cpu|host|packed|onednn|cuda|emulated]
+//     [--precision fp32|mixed] [--half fp16|bf16] [--conv auto|handwritten|cudnn]
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +86,7 @@ struct Arguments {
   std::optional<std::string> only;
   DType compute = DType::F32;
   bool mixed = false;
+  ConvLibrary conv = ConvLibrary::Auto;
 };
 
 // Collects comparisons; prints each with its limit.
@@ -415,6 +416,13 @@ void Trace::compare_eval() {
                 worst_absolute(found, golden_.expected("eval.out")), limits_.eval);
 }
 
+const std::map<std::string, ConvLibrary>& conv_libraries() {
+  static const std::map<std::string, ConvLibrary> kByName{{"auto", ConvLibrary::Auto},
+                                                          {"handwritten", ConvLibrary::Handwritten},
+                                                          {"cudnn", ConvLibrary::Cudnn}};
+  return kByName;
+}
+
 Arguments parse(int argc, char** argv) {
   Arguments arguments;
   std::string half = "fp16";
@@ -434,13 +442,15 @@ Arguments parse(int argc, char** argv) {
       arguments.mixed = value == "mixed";
     else if (name == "--half" && (value == "fp16" || value == "bf16"))
       half = value;
+    else if (name == "--conv" && conv_libraries().contains(value))
+      arguments.conv = conv_libraries().at(value);
     else
       fail(ErrorKind::Usage, "unknown option {} {}", name, value);
   }
   if (arguments.folder.empty())
     fail(ErrorKind::Usage,
-         "usage: golden_trace DIR [--case A] [--device cpu|host|packed|onednn] [--precision "
-         "fp32|mixed] [--half fp16|bf16]");
+         "usage: golden_trace DIR [--case A] [--device cpu|host|packed|onednn|cuda|emulated] "
+         "[--precision fp32|mixed] [--half fp16|bf16] [--conv auto|handwritten|cudnn]");
   if (arguments.mixed) arguments.compute = half == "fp16" ? DType::F16 : DType::BF16;
   return arguments;
 }
@@ -456,13 +466,13 @@ int run(const Arguments& arguments) {
   if (!std::filesystem::is_directory(arguments.folder)) return missing_folder(arguments.folder);
   const std::vector<std::string> cases = GoldenCase::find(arguments.folder);
   if (cases.empty()) fail(ErrorKind::Data, "{} holds no *.inputs.safetensors", arguments.folder);
-  const auto backend = open_backend(arguments.device, 0);
+  const auto backend = open_backend({.device = arguments.device, .conv = arguments.conv}).backend;
   Report report;
   int runs = 0;
   for (const std::string& name : cases) {
     if (arguments.only && *arguments.only != name) continue;
-    std::printf("case %s on %s, %s\n", name.c_str(), backend->name().c_str(),
-                std::string(name_of(arguments.compute)).c_str());
+    std::printf("case %s, %s, on %s\n", name.c_str(),
+                std::string(name_of(arguments.compute)).c_str(), backend->description().c_str());
     const GoldenCase golden(arguments.folder, name);
     Trace(golden, *backend, arguments, report).run();
     ++runs;

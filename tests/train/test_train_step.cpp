@@ -38,8 +38,9 @@ TrainStepOptions small_options(DType compute) {
 // A training step on images that show their class: a bright bar in one of three places.
 class Harness {
  public:
-  explicit Harness(const TrainStepOptions& options, const std::string& device = "cpu")
-      : backend_(open_backend(device, 0)),
+  explicit Harness(const TrainStepOptions& options, const std::string& device = "cpu",
+                   ConvLibrary conv = ConvLibrary::Auto)
+      : backend_(open_backend({.device = device, .conv = conv}).backend),
         step_(*backend_, options),
         loader_(kImages, 9),
         images_(*backend_, {kImages, 12, 12, 1}, DType::U8),
@@ -238,10 +239,11 @@ TEST_CASE("on a GPU replayed steps equal steps run as they are asked for", "[gpu
 
 TEST_CASE("a GPU computes what the emulated device computes", "[gpu]") {
   const DType compute = GENERATE(DType::F32, DType::F16);
-  INFO(name_of(compute));
+  const ConvLibrary conv = GENERATE(ConvLibrary::Handwritten, ConvLibrary::Cudnn);
+  INFO(name_of(compute) << (conv == ConvLibrary::Cudnn ? ", cuDNN" : ""));
   TrainStepOptions options = small_options(compute);
   options.d.policy.dynamic = options.g.policy.dynamic = options.q.policy.dynamic = false;
-  Harness gpu(options, "cuda"), emulated(options, "emulated");
+  Harness gpu(options, "cuda", conv), emulated(options, "emulated", conv);
   const float margin = compute == DType::F32 ? 1e-4f : 2e-2f;
   for (int step = 0; step < 4; ++step) {
     const StepMetrics real = gpu.run(), expected = emulated.run();
@@ -249,6 +251,20 @@ TEST_CASE("a GPU computes what the emulated device computes", "[gpu]") {
     CHECK(real.g == Approx(expected.g).epsilon(margin));
     CHECK(real.q() == Approx(expected.q()).epsilon(margin));
   }
+}
+
+TEST_CASE("steps with cuDNN's convolutions can be captured and replayed") {
+  const DType compute = GENERATE(DType::F32, DType::F16, DType::BF16);
+  INFO(name_of(compute));
+  const TrainStepOptions options = small_options(compute);
+  Harness eager(options, "emulated", ConvLibrary::Cudnn);
+  Harness captured(options, "emulated", ConvLibrary::Cudnn);
+  eager.run(4);
+  captured.run_captured(4);
+  CHECK(eager.bytes() == captured.bytes());
+  Harness ours(options, "emulated", ConvLibrary::Handwritten);
+  ours.run(4);
+  CHECK(ours.bytes() != captured.bytes());  // it was cuDNN's turn indeed
 }
 
 TEST_CASE("captured work sees what lies in backend memory when it runs, and runs only then") {
