@@ -1,0 +1,95 @@
+#include "bench/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "backend/open_backend.h"
+#include "base/error.h"
+#include "bench/bench_files.h"
+#include "bench/bench_table.h"
+#include "config/load_config.h"
+#include "train/progress_text.h"
+
+namespace acgan {
+namespace {
+
+constexpr int kSignalExit = 128;  // + the signal's number
+
+std::string utc_now() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof("2000-01-01T00:00:00Z")];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+OpenedBackend open_device(const TrainConfig& train) {
+  return open_backend({.device = train.device, .threads = static_cast<int>(train.threads)});
+}
+
+void log_start(const OpenedBackend& opened, const BenchData& data, Log& log) {
+  log.info("device: {}", opened.backend->description());
+  if (!opened.why_not_cuda.empty()) {
+    log.info("device: auto took the CPU: {}", opened.why_not_cuda);
+  }
+  const Dataset& dataset = data.dataset();
+  log.info("data: {}; {} images {}x{}x{}", dataset.description, dataset.count(), dataset.height,
+           dataset.width, dataset.channels);
+}
+
+void log_plan(const SweepRequest& sweep, Log& log) {
+  const double most =
+      static_cast<double>(sweep.batches.size() * sweep.choices.size()) * sweep.limits.max_seconds;
+  log.info(
+      "measuring: batch {}; each row until its median is known to +-{:g}%, from {:g} to {:g} "
+      "s; at most {} beside the warm-up",
+      fmt::join(sweep.batches, ", "), 100 * sweep.limits.spread, sweep.limits.min_seconds,
+      sweep.limits.max_seconds, duration_text(most));
+}
+
+// Where nothing fits there is nothing to show.
+void check_any_measured(const SweepResult& result) {
+  const auto is_measured = [](const BenchRow& row) { return row.is_measured(); };
+  if (result.rows.empty() || std::ranges::any_of(result.rows, is_measured)) return;
+  const BenchRow& row = result.rows.front();
+  const bool is_data = row.ended_by == "exceeds the data set";
+  fail(is_data ? ErrorKind::Data : ErrorKind::Device,
+       "no batch size could be measured; batch {}: {}: {}", row.batch, row.ended_by, row.note);
+}
+
+}  // namespace
+
+int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
+  check_bench_folder(request.outdir);
+  const Config& config = request.sweep.config;
+  BenchContext context{.program = request.program,
+                       .command = request.command,
+                       .config_name = config.name,
+                       .config = dump_config(config),
+                       .data = {},
+                       .began = utc_now(),
+                       .machine = {},
+                       .limits = request.sweep.limits,
+                       .price = {}};
+  const OpenedBackend opened = open_device(config.train);
+  const BenchData data(*opened.backend, load_dataset(config.data, config.train.seed.value_or(1)));
+  context.machine = describe_machine(*opened.backend);
+  context.data = data.dataset().description;
+  log_start(opened, data, log);
+  log_plan(request.sweep, log);
+
+  const SweepResult result = run_sweep(*opened.backend, data, request.sweep, log, signal_received);
+  check_any_measured(result);
+  if (result.rows.empty()) {
+    log.info("{}: nothing was measured, nothing is written", result.ended);
+  } else {
+    log.info("{}", bench_table(result.rows, request.sweep.limits));
+    write_bench_files(request.outdir, result, context);
+    log.info("written: {0}/bench.csv, {0}/bench.json", request.outdir);
+  }
+  return signal_received == 0 ? 0 : kSignalExit + signal_received;
+}
+
+}  // namespace acgan
