@@ -63,6 +63,7 @@ void check_any_measured(const SweepResult& result) {
 
 int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
   check_bench_folder(request.outdir);
+  const std::vector<GpuPrice> prices = price_list_for(request.price);
   const Config& config = request.sweep.config;
   BenchContext context{.program = request.program,
                        .command = request.command,
@@ -78,10 +79,14 @@ int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& sig
   context.machine = describe_machine(*opened.backend);
   context.data = data.dataset().description;
   log_start(opened, data, log);
+  const PriceFinding price = find_price_for(request.price, prices, context.machine.device);
+  if (price.per_hour) context.price = price.origin;
+  log.info("price: {}", price.origin);
   log_plan(request.sweep, log);
 
-  const SweepResult result = run_sweep(*opened.backend, data, request.sweep, log, signal_received);
+  SweepResult result = run_sweep(*opened.backend, data, request.sweep, log, signal_received);
   check_any_measured(result);
+  add_costs(result.rows, price.per_hour, request.price.minutes);
   if (result.rows.empty()) {
     log.info("{}: nothing was measured, nothing is written", result.ended);
   } else {

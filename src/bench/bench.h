@@ -4,12 +4,14 @@
 #include <string>
 
 #include "base/log.h"
+#include "bench/cost.h"
 #include "bench/sweep.h"
 
 namespace acgan {
 
 struct BenchRequest {
   SweepRequest sweep;
+  PriceRequest price;
   std::string outdir = "bench";
   std::string program;  // name and version, for bench.json
   std::string command;  // what was typed

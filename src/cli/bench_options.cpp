@@ -19,7 +19,7 @@ constexpr ConfigOption kConfigOptions[] = {
 };
 
 constexpr std::int64_t kMostWarmup = 100000;
-constexpr double kMostSeconds = 1e6, kMostPercent = 100;
+constexpr double kMostSeconds = 1e6, kMostPercent = 100, kDearest = 1e6;
 
 using OptionalText = std::optional<std::string>;
 
@@ -144,6 +144,35 @@ struct LimitTexts {
   }
 };
 
+// What a row's time costs.
+struct PriceTexts {
+  OptionalText per_hour, list, region, minutes;
+  bool spot = false;
+
+  void declare(OptionParser& parser) {
+    parser.value("--price-per-hour", "USD", "of this machine; goes before any price list",
+                 per_hour);
+    parser.value("--prices", "FILE.yaml",
+                 fmt::format("price list; default {}, where it is there", kDefaultPriceList), list);
+    parser.value("--region", "NAME", "take the price list's entries of this region only", region);
+    parser.flag("--spot", "take the price list's spot prices", spot);
+    parser.value("--for-minutes", "M", "say what so much training gives and costs", minutes);
+  }
+
+  PriceRequest request(const OptionParser& parser) const {
+    PriceRequest result{.per_hour = std::nullopt,
+                        .list = list,
+                        .region = region.value_or(""),
+                        .kind = spot ? PriceKind::Spot : PriceKind::OnDemand,
+                        .minutes = std::nullopt};
+    if (per_hour) {
+      result.per_hour = parser.checked_number("--price-per-hour", *per_hour, 0.0, kDearest);
+    }
+    if (minutes) result.minutes = parse_minutes(*minutes, "--for-minutes");
+    return result;
+  }
+};
+
 }  // namespace
 
 Command parse_bench(const Arguments& arguments) {
@@ -151,6 +180,7 @@ Command parse_bench(const Arguments& arguments) {
   BenchCommand command;
   OptionalText config, batches, precisions, halves, outdir;
   LimitTexts limits;
+  PriceTexts price;
   bool quiet = false;
   parser.value("-c,--config", "FILE", "YAML config; required", config);
   parser.value("--batch", "N1,N2,...",
@@ -159,6 +189,7 @@ Command parse_bench(const Arguments& arguments) {
   parser.value("--half", "LIST", "16-bit types of mixed, of auto, fp16, bf16; default auto",
                halves);
   limits.declare(parser);
+  price.declare(parser);
   parser.value("--outdir", "DIR",
                fmt::format("where bench.csv and bench.json go, in place of older ones; default {}",
                            command.request.outdir),
@@ -174,6 +205,7 @@ Command parse_bench(const Arguments& arguments) {
   if (batches) request.sweep.batches = parse_batches(parser, *batches);
   request.sweep.choices = parse_choices(parser, precisions, halves);
   request.sweep.limits = limits.limits(parser);
+  request.price = price.request(parser);
   if (outdir) request.outdir = *outdir;
   if (request.outdir.empty()) parser.reject("--outdir must name a folder, found nothing");
   request.program = "acgan-train " ACGAN_VERSION;

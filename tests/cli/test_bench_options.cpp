@@ -71,6 +71,18 @@ TEST_CASE("limits of bench, and keys that it passes on") {
   CHECK(bench({"--min-seconds", "100"}).request.sweep.limits.max_seconds == 100);
 }
 
+TEST_CASE("prices of bench") {
+  const PriceRequest price = bench({"--price-per-hour", "0.35", "--prices", "p.yaml", "--region",
+                                    "here", "--spot", "--for-minutes", "1.5h"})
+                                 .request.price;
+  CHECK(price.per_hour == 0.35);
+  CHECK(price.list == "p.yaml");
+  CHECK(price.region == "here");
+  CHECK(price.kind == PriceKind::Spot);
+  CHECK(price.minutes == 90);
+  CHECK_FALSE(bench({}).request.price.per_hour.has_value());
+}
+
 TEST_CASE("bench refuses rubbish with one sentence") {
   const std::pair<Arguments, std::string> cases[] = {
       {{"--batch", "32,abc"}, "--batch must be an integer from 2 to 65536, found 'abc'"},
@@ -85,6 +97,8 @@ TEST_CASE("bench refuses rubbish with one sentence") {
       {{"--max-seconds", "1", "--min-seconds", "2"}, "at least --min-seconds"},
       {{"--max-seconds", "0"}, "above 0"},
       {{"--spread", "101"}, "--spread must be"},
+      {{"--price-per-hour", "-1"}, "--price-per-hour must be a number from 0"},
+      {{"--for-minutes", "soon"}, "--for-minutes: expected minutes"},
       {{"--outdir", ""}, "--outdir must name a folder"},
       {{"--minutes", "7"}, "unknown option '--minutes'"},
       {{"--set", "x"}, "--set: expected KEY=VALUE"},

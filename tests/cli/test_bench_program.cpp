@@ -38,10 +38,12 @@ class TinyBench {
 
 TEST_CASE("bench prints a table and writes its two files") {
   const TinyBench bench;
-  const ProgramResult result = bench.run({"--batch", "4,60000", "--half", "fp16,bf16"});
+  const ProgramResult result = bench.run({"--batch", "4,60000", "--half", "fp16,bf16",
+                                          "--price-per-hour", "0.35", "--for-minutes", "7"});
   CAPTURE(result.err);
   REQUIRE(result.exit_code == 0);
   CHECK(result.err.empty());
+  CHECK_THAT(result.out, Catch::Contains("USD/million batches") && Catch::Contains("0.0408"));
   CHECK_THAT(result.out, Catch::Contains("speedup_vs_fp32") && Catch::Contains("mixed bf16") &&
                              Catch::Contains("exceeds the data set"));
   const std::string csv = read_text(bench.folder() / "bench/bench.csv");
@@ -61,6 +63,7 @@ TEST_CASE("bench refuses what cannot work before it measures, and leaves nothing
   const Case cases[] = {
       {2, {"--batch", "4,x"}, "--batch must be"},
       {2, {"--set", "train.bacth=4"}, "did you mean 'train.batch'?"},
+      {2, {"--prices", "tiny.yaml"}, "tiny.yaml:2: expected a list of prices"},
       {3, {"--set", "data.kind=quickdraw", "--data", "missing"}, "missing"},
       {3, {"--batch", "60000"}, "no batch size could be measured"},
       {5, {"--outdir", "file/x"}, "file"},
