@@ -8,13 +8,19 @@
 #include "base/error.h"
 #include "bench/bench_files.h"
 #include "bench/bench_table.h"
+#include "bench/floors.h"
+#include "bench/lane.h"
+#include "bench/profile.h"
+#include "bench/step_operations.h"
 #include "config/load_config.h"
 #include "train/progress_text.h"
+#include "train/train_setup.h"
 
 namespace acgan {
 namespace {
 
 constexpr int kSignalExit = 128;  // + the signal's number
+constexpr std::int64_t kFewestProfiledSteps = 3;
 
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -59,9 +65,7 @@ void check_any_measured(const SweepResult& result) {
        "no batch size could be measured; batch {}: {}: {}", row.batch, row.ended_by, row.note);
 }
 
-}  // namespace
-
-int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
+void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
   check_bench_folder(request.outdir);
   const std::vector<GpuPrice> prices = price_list_for(request.price);
   const Config& config = request.sweep.config;
@@ -93,6 +97,95 @@ int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& sig
     log.info("{}", bench_table(result.rows, request.sweep.limits));
     write_bench_files(request.outdir, result, context);
     log.info("written: {0}/bench.csv, {0}/bench.json", request.outdir);
+  }
+}
+
+// Without a device there is no automatic 16-bit type but the GPU's.
+DType compute_without_device(const PrecisionChoice& choice) {
+  if (choice.mode == PrecisionMode::Fp32) return DType::F32;
+  return choice.half == HalfType::Bf16 ? DType::BF16 : DType::F16;
+}
+
+void print_floors(const BenchRequest& request, Log& log) {
+  Config config = request.sweep.config;
+  const Dataset dataset = load_dataset(config.data, config.train.seed.value_or(1));
+  for (const std::int64_t batch : request.sweep.batches) {
+    config.train.batch = batch;
+    for (const PrecisionChoice& choice : request.sweep.choices) {
+      const DType compute = compute_without_device(choice);
+      const auto operations = step_operations(step_options(config, dataset, compute, 1));
+      log.info("batch {}, {}\n{}", batch,
+               compute == DType::F32 ? "fp32" : fmt::format("mixed {}", name_of(compute)),
+               floors_table(operations, compute, request.peaks));
+    }
+  }
+  for (const Peak& peak : request.peaks) {
+    log.info("{}: {:g} TFLOP/s in 16 bits, {:g} in fp32, {:g} GB/s", peak.name, peak.tflops_half,
+             peak.tflops_fp32, peak.gbs);
+  }
+  log.info(
+      "us: microseconds in a step at least, bound by c, computing, or m, memory; MFLOP: of "
+      "convolutions and dense layers; MiB: every array of a call once, and twice what is added to");
+}
+
+// A backend of its own for each lane: names of memory outlive the memory.
+LaneProfile profile_lane(const Config& config, const SweepLimits& limits,
+                         const std::atomic<int>& signal_received) {
+  ProfilingBackend profile(open_device(config.train).backend);
+  const BenchData data(profile, load_dataset(config.data, config.train.seed.value_or(1)));
+  check_dataset(data.dataset(), config.train.batch);
+  Lane lane(profile, data, config);
+  name_layers(profile, lane.step());
+  lane.warm_up(std::max(limits.warmup, kFewestWarmupSteps));
+  profile.reset();
+  LaneProfile result{.label = lane.compute() == DType::F32
+                                  ? "fp32"
+                                  : fmt::format("mixed {}", name_of(lane.compute())),
+                     .steps = 0,
+                     .operations = {}};
+  while (signal_received == 0 &&
+         (result.steps < kFewestProfiledSteps || lane.seconds() < limits.min_seconds)) {
+    lane.measure(1);
+    ++result.steps;
+  }
+  result.operations = profile.operations();
+  return result;
+}
+
+void print_profiles(const BenchRequest& request, Log& log,
+                    const std::atomic<int>& signal_received) {
+  Config config = request.sweep.config;
+  log.info("device: {}", open_device(config.train).backend->description());
+  for (const std::int64_t batch : request.sweep.batches) {
+    config.train.batch = batch;
+    std::vector<LaneProfile> lanes;
+    for (const PrecisionChoice& choice : request.sweep.choices) {
+      if (signal_received != 0) return;
+      config.precision.mode = choice.mode;
+      config.precision.half = choice.half;
+      lanes.push_back(profile_lane(config, request.sweep.limits, signal_received));
+    }
+    log.info("batch {}, of a step\n{}", batch, profile_table(lanes));
+  }
+  log.info(
+      "waiting after each operation costs overlap: shares hold, the sum is an upper bound; faster: "
+      "than {}",
+      request.sweep.choices.front().mode == PrecisionMode::Fp32 ? "fp32" : "the first");
+}
+
+}  // namespace
+
+int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
+  switch (request.mode) {
+    case BenchMode::Sweep:
+      measure_sweep(request, log, signal_received);
+      break;
+    case BenchMode::Floors:
+      print_floors(request, log);
+      break;
+    case BenchMode::Profile:
+      print_profiles(request, log, signal_received);
+      break;
   }
   return signal_received == 0 ? 0 : kSignalExit + signal_received;
 }

@@ -173,6 +173,61 @@ struct PriceTexts {
   }
 };
 
+// At which peaks --floors tells times.
+struct PeakTexts {
+  OptionalText names, tflops, gbs;
+
+  void declare(OptionParser& parser) {
+    std::vector<std::string> known;
+    for (const Peak& peak : known_peaks()) known.push_back(peak.name);
+    parser.value("--peak", "LIST",
+                 fmt::format("with --floors: times at the peaks of these GPUs, of {}; default {}",
+                             comma_list(known), kDefaultPeaks),
+                 names);
+    parser.value("--peak-tflops", "X[,Y]",
+                 "with --floors: times at a peak of X TFLOP/s in 16 bits and Y in fp32; default of "
+                 "Y: X; needs --peak-gbs",
+                 tflops);
+    parser.value("--peak-gbs", "Z", "with --floors: and of Z GB/s of memory", gbs);
+  }
+
+  std::vector<Peak> peaks(const OptionParser& parser) const {
+    std::vector<std::pair<std::string, std::size_t>> known;
+    for (std::size_t i = 0; i < known_peaks().size(); ++i) {
+      known.emplace_back(known_peaks()[i].name, i);
+    }
+    std::vector<Peak> peaks;
+    if (names || (!tflops && !gbs)) {
+      std::vector<std::size_t> chosen;
+      for (const std::string& name : split_at_commas(names.value_or(kDefaultPeaks))) {
+        add_once(chosen, parse_choice<std::size_t>(parser, "--peak", name, known));
+      }
+      for (const std::size_t i : chosen) peaks.push_back(known_peaks()[i]);
+    }
+    if (!tflops != !gbs) parser.reject("--peak-tflops and --peak-gbs need each other");
+    if (tflops) peaks.push_back(own_peak(parser));
+    return peaks;
+  }
+
+ private:
+  Peak own_peak(const OptionParser& parser) const {
+    const Arguments parts = split_at_commas(*tflops);
+    if (parts.size() > 2) parser.reject("--peak-tflops: expected X or X,Y, found more");
+    Peak peak{.name = "given"};
+    peak.tflops_half = positive(parser, "--peak-tflops", parts.front());
+    peak.tflops_fp32 = positive(parser, "--peak-tflops", parts.back());
+    peak.gbs = positive(parser, "--peak-gbs", *gbs);
+    return peak;
+  }
+  static double positive(const OptionParser& parser, const std::string& option,
+                         const std::string& text) {
+    return parser.checked_number(option, text, kSmallestPeak, kLargestPeak);
+  }
+
+  static constexpr const char* kDefaultPeaks = "T4,V100,A100,H100";
+  static constexpr double kSmallestPeak = 1e-6, kLargestPeak = 1e9;
+};
+
 }  // namespace
 
 Command parse_bench(const Arguments& arguments) {
@@ -181,7 +236,8 @@ Command parse_bench(const Arguments& arguments) {
   OptionalText config, batches, precisions, halves, outdir;
   LimitTexts limits;
   PriceTexts price;
-  bool quiet = false;
+  PeakTexts peaks;
+  bool quiet = false, floors = false, profile = false;
   parser.value("-c,--config", "FILE", "YAML config; required", config);
   parser.value("--batch", "N1,N2,...",
                "batch sizes, integers from 2 to 65536; default: the config's", batches);
@@ -194,6 +250,12 @@ Command parse_bench(const Arguments& arguments) {
                fmt::format("where bench.csv and bench.json go, in place of older ones; default {}",
                            command.request.outdir),
                outdir);
+  parser.flag("--floors",
+              "instead of measuring: what each operation of a step must cost at least; needs no "
+              "GPU",
+              floors);
+  peaks.declare(parser);
+  parser.flag("--profile", "time by operation, the precisions beside each other", profile);
   const ConfigOptions options(parser, kConfigOptions);
   parser.flag("-q,--quiet", "warnings and errors only", quiet);
 
@@ -206,6 +268,9 @@ Command parse_bench(const Arguments& arguments) {
   request.sweep.choices = parse_choices(parser, precisions, halves);
   request.sweep.limits = limits.limits(parser);
   request.price = price.request(parser);
+  request.peaks = peaks.peaks(parser);
+  if (floors && profile) parser.reject("--floors and --profile exclude each other");
+  request.mode = floors ? BenchMode::Floors : profile ? BenchMode::Profile : BenchMode::Sweep;
   if (outdir) request.outdir = *outdir;
   if (request.outdir.empty()) parser.reject("--outdir must name a folder, found nothing");
   request.program = "acgan-train " ACGAN_VERSION;

@@ -83,6 +83,23 @@ TEST_CASE("prices of bench") {
   CHECK_FALSE(bench({}).request.price.per_hour.has_value());
 }
 
+TEST_CASE("peaks of bench --floors") {
+  CHECK(bench({}).request.mode == BenchMode::Sweep);
+  CHECK(bench({"--profile"}).request.mode == BenchMode::Profile);
+  const BenchRequest preset = bench({"--floors"}).request;
+  CHECK(preset.mode == BenchMode::Floors);
+  CHECK(preset.peaks.size() == 4);
+  const auto peaks =
+      bench({"--floors", "--peak", "H200,P100", "--peak-tflops", "10,5", "--peak-gbs", "100"})
+          .request.peaks;
+  REQUIRE(peaks.size() == 3);
+  CHECK(peaks[0].name == "H200");
+  CHECK(peaks[2].tflops_half == 10);
+  CHECK(peaks[2].tflops_fp32 == 5);
+  CHECK(peaks[2].gbs == 100);
+  CHECK(bench({"--peak-tflops", "10", "--peak-gbs", "1"}).request.peaks[0].tflops_fp32 == 10);
+}
+
 TEST_CASE("bench refuses rubbish with one sentence") {
   const std::pair<Arguments, std::string> cases[] = {
       {{"--batch", "32,abc"}, "--batch must be an integer from 2 to 65536, found 'abc'"},
@@ -97,6 +114,12 @@ TEST_CASE("bench refuses rubbish with one sentence") {
       {{"--max-seconds", "1", "--min-seconds", "2"}, "at least --min-seconds"},
       {{"--max-seconds", "0"}, "above 0"},
       {{"--spread", "101"}, "--spread must be"},
+      {{"--peak", "T5"},
+       "--peak must be a list of P100, V100, T4, L4, A100, H100, H200, found 'T5'"},
+      {{"--peak-tflops", "1"}, "--peak-tflops and --peak-gbs need each other"},
+      {{"--peak-tflops", "1,2,3", "--peak-gbs", "1"}, "expected X or X,Y"},
+      {{"--peak-tflops", "0", "--peak-gbs", "1"}, "--peak-tflops must be a number"},
+      {{"--floors", "--profile"}, "exclude each other"},
       {{"--price-per-hour", "-1"}, "--price-per-hour must be a number from 0"},
       {{"--for-minutes", "soon"}, "--for-minutes: expected minutes"},
       {{"--outdir", ""}, "--outdir must name a folder"},

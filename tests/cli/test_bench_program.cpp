@@ -52,6 +52,20 @@ TEST_CASE("bench prints a table and writes its two files") {
              Catch::Contains("acgan-train bench -c tiny.yaml"));
 }
 
+TEST_CASE("bench --floors and --profile print tables and write nothing") {
+  const TinyBench bench;
+  const ProgramResult floors = bench.run({"--floors", "--batch", "4,1024", "--peak", "T4,H200"});
+  CAPTURE(floors.err);
+  CHECK(floors.exit_code == 0);
+  CHECK_THAT(floors.out, Catch::Contains("batch 1024, mixed fp16") &&
+                             Catch::Contains("discriminator.conv1") && Catch::Contains("H200 us"));
+  const ProgramResult profile = bench.run({"--profile"});
+  CHECK(profile.exit_code == 0);
+  CHECK_THAT(profile.out, Catch::Contains("generator.deconv3") && Catch::Contains("batch norm") &&
+                              Catch::Contains("faster"));
+  CHECK_FALSE(bench.has("bench"));
+}
+
 TEST_CASE("bench refuses what cannot work before it measures, and leaves nothing behind") {
   const TinyBench bench;
   write_text(bench.folder() / "file", "");
