@@ -58,7 +58,8 @@ void log_plan(const SweepRequest& sweep, Log& log) {
 // Where nothing fits there is nothing to show.
 void check_any_measured(const SweepResult& result) {
   const auto is_measured = [](const BenchRow& row) { return row.is_measured(); };
-  if (result.rows.empty() || std::ranges::any_of(result.rows, is_measured)) return;
+  if (result.ended != kDone || result.rows.empty()) return;
+  if (std::ranges::any_of(result.rows, is_measured)) return;
   const BenchRow& row = result.rows.front();
   const bool is_data = row.ended_by == "exceeds the data set";
   fail(is_data ? ErrorKind::Data : ErrorKind::Device,
@@ -100,6 +101,10 @@ void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>
   }
 }
 
+std::string precision_label(DType compute) {
+  return compute == DType::F32 ? "fp32" : fmt::format("mixed {}", name_of(compute));
+}
+
 // Without a device there is no automatic 16-bit type but the GPU's.
 DType compute_without_device(const PrecisionChoice& choice) {
   if (choice.mode == PrecisionMode::Fp32) return DType::F32;
@@ -114,8 +119,7 @@ void print_floors(const BenchRequest& request, Log& log) {
     for (const PrecisionChoice& choice : request.sweep.choices) {
       const DType compute = compute_without_device(choice);
       const auto operations = step_operations(step_options(config, dataset, compute, 1));
-      log.info("batch {}, {}\n{}", batch,
-               compute == DType::F32 ? "fp32" : fmt::format("mixed {}", name_of(compute)),
+      log.info("batch {}, {}\n{}", batch, precision_label(compute),
                floors_table(operations, compute, request.peaks));
     }
   }
@@ -128,49 +132,63 @@ void print_floors(const BenchRequest& request, Log& log) {
       "convolutions and dense layers; MiB: every array of a call once, and twice what is added to");
 }
 
-// A backend of its own for each lane: names of memory outlive the memory.
-LaneProfile profile_lane(const Config& config, const SweepLimits& limits,
-                         const std::atomic<int>& signal_received) {
-  ProfilingBackend profile(open_device(config.train).backend);
-  const BenchData data(profile, load_dataset(config.data, config.train.seed.value_or(1)));
-  check_dataset(data.dataset(), config.train.batch);
-  Lane lane(profile, data, config);
-  name_layers(profile, lane.step());
-  lane.warm_up(std::max(limits.warmup, kFewestWarmupSteps));
-  profile.reset();
-  LaneProfile result{.label = lane.compute() == DType::F32
-                                  ? "fp32"
-                                  : fmt::format("mixed {}", name_of(lane.compute())),
-                     .steps = 0,
-                     .operations = {}};
-  while (signal_received == 0 &&
-         (result.steps < kFewestProfiledSteps || lane.seconds() < limits.min_seconds)) {
-    lane.measure(1);
-    ++result.steps;
+// A lane with a backend of its own, whose operations are measured apart from the other lanes'.
+struct ProfiledLane {
+  ProfiledLane(const Config& config, const SweepLimits& limits)
+      : profile(open_device(config.train).backend),
+        data(profile, load_dataset(config.data, config.train.seed.value_or(1))),
+        lane((check_dataset(data.dataset(), config.train.batch), profile), data, config) {
+    name_layers(profile, lane.step());
+    lane.warm_up(std::max(limits.warmup, kFewestWarmupSteps));
+    profile.reset();
   }
-  result.operations = profile.operations();
-  return result;
+
+  ProfilingBackend profile;
+  BenchData data;
+  Lane lane;
+};
+
+// Step by step in turn, so that drift favours none.
+std::vector<LaneProfile> profile_batch(const BenchRequest& request, std::int64_t batch,
+                                       const std::atomic<int>& signal_received) {
+  const SweepLimits& limits = request.sweep.limits;
+  Config config = request.sweep.config;
+  config.train.batch = batch;
+  std::vector<std::unique_ptr<ProfiledLane>> lanes;
+  for (const PrecisionChoice& choice : request.sweep.choices) {
+    config.precision.mode = choice.mode;
+    config.precision.half = choice.half;
+    lanes.push_back(std::make_unique<ProfiledLane>(config, limits));
+  }
+  std::int64_t steps = 0;
+  const auto is_short = [&](const auto& lane) { return lane->lane.seconds() < limits.min_seconds; };
+  while (signal_received == 0 &&
+         (steps < kFewestProfiledSteps || std::ranges::any_of(lanes, is_short))) {
+    for (const auto& lane : lanes) lane->lane.measure(1);
+    ++steps;
+  }
+  std::vector<LaneProfile> profiles;
+  for (const auto& lane : lanes) {
+    const DType compute = lane->lane.compute();
+    profiles.push_back({.label = precision_label(compute),
+                        .steps = steps,
+                        .operations = lane->profile.operations()});
+  }
+  return profiles;
 }
 
 void print_profiles(const BenchRequest& request, Log& log,
                     const std::atomic<int>& signal_received) {
-  Config config = request.sweep.config;
-  log.info("device: {}", open_device(config.train).backend->description());
+  log.info("device: {}", open_device(request.sweep.config.train).backend->description());
   for (const std::int64_t batch : request.sweep.batches) {
-    config.train.batch = batch;
-    std::vector<LaneProfile> lanes;
-    for (const PrecisionChoice& choice : request.sweep.choices) {
-      if (signal_received != 0) return;
-      config.precision.mode = choice.mode;
-      config.precision.half = choice.half;
-      lanes.push_back(profile_lane(config, request.sweep.limits, signal_received));
-    }
-    log.info("batch {}, of a step\n{}", batch, profile_table(lanes));
+    const auto profiles = profile_batch(request, batch, signal_received);
+    if (signal_received != 0) return;
+    log.info("batch {}, of a step (mean of {})\n{}", batch, profiles.front().steps,
+             profile_table(profiles));
   }
   log.info(
       "waiting after each operation costs overlap: shares hold, the sum is an upper bound; faster: "
-      "than {}",
-      request.sweep.choices.front().mode == PrecisionMode::Fp32 ? "fp32" : "the first");
+      "than in the first precision");
 }
 
 }  // namespace

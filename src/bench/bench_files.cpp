@@ -42,7 +42,7 @@ Cell timed(const BenchRow& row, double TimedTraining::*member) {
 
 const std::vector<Column>& columns() {
   using Row = const BenchRow&;
-  static const std::vector<Column> all{
+  static const std::vector<Column> kColumns{
       {"device", [](Row r) { return Cell(r.device); }},
       {"precision", [](Row r) { return Cell(r.precision); }},
       {"half", [](Row r) { return Cell(r.half); }},
@@ -74,7 +74,7 @@ const std::vector<Column>& columns() {
       {"ended_by", [](Row r) { return Cell(r.ended_by); }},
       {"note", [](Row r) { return Cell(r.note); }},
   };
-  return all;
+  return kColumns;
 }
 
 std::string csv_text(const std::string& text) {

@@ -9,6 +9,8 @@
 namespace acgan {
 namespace {
 
+constexpr double kSmallestShare = 0.0005;
+
 struct Cost {
   double seconds = 0, flops = 0, bytes = 0;  // of a step
 };
@@ -80,8 +82,9 @@ std::vector<Line> lines_of(const std::vector<LaneProfile>& lanes, const NameOf& 
   return lines;
 }
 
-Line sum_of(const std::vector<Line>& lines, std::size_t lanes, std::size_t name_parts) {
-  Line sum{.name = {"step"}, .lanes = std::vector<Cost>(lanes)};
+Line sum_of(const std::vector<Line>& lines, const std::string& name, std::size_t lanes,
+            std::size_t name_parts) {
+  Line sum{.name = {name}, .lanes = std::vector<Cost>(lanes)};
   sum.name.resize(name_parts);
   for (const Line& line : lines) {
     for (std::size_t i = 0; i < lanes; ++i) {
@@ -91,6 +94,14 @@ Line sum_of(const std::vector<Line>& lines, std::size_t lanes, std::size_t name_
     }
   }
   return sum;
+}
+
+// Of no share worth a line in any lane.
+bool is_small(const Line& line, const Line& sum) {
+  for (std::size_t i = 0; i < line.lanes.size(); ++i) {
+    if (line.lanes[i].seconds >= kSmallestShare * sum.lanes[i].seconds) return false;
+  }
+  return true;
 }
 
 // Per second, in units of 10^9; a dash where nothing was counted.
@@ -105,7 +116,7 @@ std::string table_of(std::vector<std::string> heading, const std::vector<Line>& 
     heading.insert(heading.end(), {lane.label + " ms", "share", "GFLOP/s", "GB/s"});
     if (&lane != &lanes.front()) heading.emplace_back("faster");
   }
-  const Line sum = sum_of(lines, lanes.size(), name_parts);
+  const Line sum = sum_of(lines, "step", lanes.size(), name_parts);
   TextTable table(heading, name_parts);
   const auto add = [&](const Line& line) {
     std::vector<std::string> cells = line.name;
@@ -123,7 +134,18 @@ std::string table_of(std::vector<std::string> heading, const std::vector<Line>& 
     }
     table.add(std::move(cells));
   };
-  std::ranges::for_each(lines, add);
+  std::vector<Line> small;
+  for (const Line& line : lines) {
+    if (is_small(line, sum)) {
+      small.push_back(line);
+    } else {
+      add(line);
+    }
+  }
+  if (!small.empty()) {
+    const std::string name = fmt::format("{} smaller ones", small.size());
+    add(sum_of(small, name, lanes.size(), name_parts));
+  }
   add(sum);
   return table.text();
 }

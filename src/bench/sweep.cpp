@@ -91,7 +91,7 @@ std::vector<Config> Sweep::configs_of(std::int64_t batch) const {
 }
 
 SweepResult Sweep::run() {
-  SweepResult result{.rows = {}, .ended = "done"};
+  SweepResult result{.rows = {}, .ended = kDone};
   for (std::size_t i = 0; i < request_.batches.size() && signal_ == 0; ++i) {
     const std::int64_t batch = request_.batches[i];
     const auto batches_left = static_cast<double>(request_.batches.size() - i - 1);

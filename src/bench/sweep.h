@@ -34,9 +34,11 @@ struct SweepRequest {
   SweepLimits limits;
 };
 
+inline constexpr const char* kDone = "done";
+
 struct SweepResult {
   std::vector<BenchRow> rows;  // by batch, then as the choices; what a signal kept out is missing
-  std::string ended;           // "done", or the signal
+  std::string ended;           // kDone, or the signal
 };
 
 // Measures training steps: the lanes of one batch size in short blocks, A B A B, so that drift

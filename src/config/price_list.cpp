@@ -36,7 +36,7 @@ PriceKey text_key(const char* name, std::string GpuPrice::*member) {
 }
 
 const std::vector<PriceKey>& price_keys() {
-  static const std::vector<PriceKey> keys{
+  static const std::vector<PriceKey> kKeys{
       text_key("match", &GpuPrice::match),
       text_key("gpu", &GpuPrice::gpu),
       text_key("region", &GpuPrice::region),
@@ -60,7 +60,7 @@ const std::vector<PriceKey>& price_keys() {
       text_key("source", &GpuPrice::source),
       text_key("date", &GpuPrice::date),
   };
-  return keys;
+  return kKeys;
 }
 
 std::vector<std::string> key_names() {

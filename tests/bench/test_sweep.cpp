@@ -76,6 +76,18 @@ TEST_CASE("a batch larger than the data set, or than memory, is a row and the sw
   CHECK_THAT(refused.rows[0].note, Catch::Contains("memory"));
 }
 
+TEST_CASE("lanes that are captured keep apart from each other") {
+  SweepRequest sweep = small_sweep();
+  sweep.config.train.device = "emulated";
+  sweep.batches = {2, 4};
+  const SweepResult result = SweepRun(sweep).result;
+  REQUIRE(result.rows.size() == 4);
+  for (const BenchRow& row : result.rows) {
+    CHECK(row.is_measured());
+    CHECK(row.note.find("non-finite") == std::string::npos);
+  }
+}
+
 TEST_CASE("what computes alike is measured once") {
   SweepRequest sweep = small_sweep();
   sweep.choices.push_back({.mode = PrecisionMode::Mixed, .half = HalfType::Auto});
