@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kCsvName = "bench.csv";
 constexpr const char* kJsonName = "bench.json";
+constexpr const char* kProbeName = ".bench_probe";
 
 // A figure of a row; nothing where it does not exist.
 using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
@@ -106,6 +107,37 @@ struct JsonCell {
   }
 };
 
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    fail(ErrorKind::Output, "cannot make the folder {}: {}; choose another place with --outdir",
+         folder, error.message());
+  }
+}
+
+// The part of a path that is not there yet; whatever of it was made since is removed in the end,
+// as far as it is empty.
+class MissingFolders {
+ public:
+  explicit MissingFolders(const std::string& folder) {
+    std::error_code ignored;
+    for (fs::path path = fs::absolute(folder).lexically_normal();
+         path.has_relative_path() && !fs::exists(path, ignored); path = path.parent_path()) {
+      missing_.push_back(path);
+    }
+  }
+  ~MissingFolders() {
+    std::error_code ignored;
+    for (const fs::path& path : missing_) fs::remove(path, ignored);
+  }
+  MissingFolders(const MissingFolders&) = delete;
+  MissingFolders& operator=(const MissingFolders&) = delete;
+
+ private:
+  std::vector<fs::path> missing_;  // the innermost first
+};
+
 Json machine_json(const Machine& machine) {
   return {{"device", machine.device},         {"description", machine.description},
           {"processor", machine.processor},   {"processors", machine.processors},
@@ -173,16 +205,16 @@ void check_bench_folder(const std::string& folder) {
     fail(ErrorKind::Output, "cannot write {}: it is a folder; choose another place with --outdir",
          file.string());
   }
+  const MissingFolders missing(folder);
+  make_folder(folder);
+  const std::string probe = (fs::path(folder) / kProbeName).string();
+  write_file_atomically(probe, "");
+  fs::remove(probe, ignored);
 }
 
 void write_bench_files(const std::string& folder, const SweepResult& result,
                        const BenchContext& context) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    fail(ErrorKind::Output, "cannot make the folder {}: {}; choose another place with --outdir",
-         folder, error.message());
-  }
+  make_folder(folder);
   remove_stale_temporary_files(folder);
   write_file_atomically((fs::path(folder) / kCsvName).string(), bench_csv(result.rows));
   write_file_atomically((fs::path(folder) / kJsonName).string(), bench_json(result, context));

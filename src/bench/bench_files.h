@@ -30,7 +30,7 @@ std::string bench_csv(const std::vector<BenchRow>& rows);
 // bench.json: the same rows with the context, null for what does not exist.
 std::string bench_json(const SweepResult& result, const BenchContext& context);
 
-// Throws Error{Output} where the two could not be written into `folder`; makes nothing.
+// Throws Error{Output} where the two could not be written into `folder`; tries, and leaves nothing.
 void check_bench_folder(const std::string& folder);
 // Writes both, each complete or not at all, into a folder that is made where missing.
 void write_bench_files(const std::string& folder, const SweepResult& result,

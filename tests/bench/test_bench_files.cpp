@@ -102,7 +102,9 @@ TEST_CASE("a folder that cannot be written is known before anything is measured"
   CHECK_THROWS_AS(check_bench_folder(folder / "file/bench"), Error);
   std::filesystem::create_directories(folder / "taken/bench.csv");
   CHECK_THROWS_WITH(check_bench_folder(folder / "taken"), Catch::Contains("it is a folder"));
+  CHECK_THROWS_AS(check_bench_folder("/proc/bench"), Error);
   check_bench_folder(folder / "new/bench");
+  check_bench_folder(folder / "other/");
   CHECK(folder.count() == 2);
   write_bench_files(folder / "new/bench", {.rows = {measured_row()}, .ended = "done"}, {});
   CHECK(std::filesystem::exists(folder / "new/bench/bench.json"));
