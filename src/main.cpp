@@ -10,6 +10,7 @@
 
 #include "backend/open_backend.h"
 #include "base/error.h"
+#include "cli/bench_command.h"
 #include "cli/command_line.h"
 #include "cli/sample_command.h"
 #include "cli/train_command.h"
@@ -28,6 +29,9 @@ void print(const std::string& text) {
 struct CommandRunner {
   int operator()(const acgan::TrainCommand& command) const {
     return acgan::run_train_command(command);
+  }
+  int operator()(const acgan::BenchCommand& command) const {
+    return acgan::run_bench_command(command);
   }
   int operator()(const acgan::SampleCommand& command) const {
     acgan::run_sample_command(command);

@@ -49,63 +49,112 @@ ProfilingBackend::ProfilingBackend(std::unique_ptr<Backend> backend)
   ACGAN_CHECK(backend_ != nullptr);
 }
 
-// `shaped`: the tensor whose dtype and shape tell one use of the operation from another.
+void ProfilingBackend::name_memory(const Tensor& memory, const std::string& layer) {
+  const auto* const begin = static_cast<const std::byte*>(memory.data);
+  const auto known = std::ranges::find_if(names_, [&](const NamedMemory& named) {
+    return named.begin == begin && named.bytes == memory.bytes();
+  });
+  if (known == names_.end()) {
+    names_.push_back({begin, memory.bytes(), layer});
+  } else {
+    known->layer = layer;
+  }
+}
+
+std::string ProfilingBackend::layer_at(const Tensor& memory) const {
+  const NamedMemory* smallest = nullptr;
+  const auto* const begin = static_cast<const std::byte*>(memory.data);
+  for (const NamedMemory& named : names_) {
+    if (!memory || begin < named.begin || begin + memory.bytes() > named.begin + named.bytes) {
+      continue;
+    }
+    if (smallest == nullptr || named.bytes < smallest->bytes) smallest = &named;
+  }
+  return smallest == nullptr ? "" : smallest->layer;
+}
+
+// What a layer wrote is its memory as well, where that has no weights to be told by.
+void ProfilingBackend::inherit_layer(const Tensor& from, const Tensor& to) {
+  if (const std::string layer = layer_at(from); !layer.empty()) name_memory(to, layer);
+}
+
+OperationTotals& ProfilingBackend::totals_of(std::string_view operation, const Use& use) {
+  const Tensor& shaped = use.shaped;
+  std::string layer = layer_at(use.owner);
+  const std::string key =
+      fmt::format("{} {} {} {}", operation, name_of(shaped.dtype), shaped.shape.text(), layer);
+  const auto [place, is_new] = places_.emplace(key, totals_.size());
+  if (is_new) {
+    totals_.emplace_back();
+    totals_.back().operation = operation;
+    totals_.back().layer = std::move(layer);
+    totals_.back().dtype = shaped.dtype;
+    totals_.back().shape = shaped.shape;
+  }
+  return totals_[place->second];
+}
+
 template <typename Call>
-void ProfilingBackend::measure(std::string_view operation, const Tensor& shaped, const Work& work,
+void ProfilingBackend::measure(std::string_view operation, const Use& use, const Work& work,
                                Call&& call) {
-  Totals& totals =
-      totals_[fmt::format("{} {} {}", operation, name_of(shaped.dtype), shaped.shape.text())];
+  OperationTotals& totals = totals_of(operation, use);
   const Clock::time_point start = Clock::now();
   call();
   backend_->synchronize();
   totals.seconds += std::chrono::duration<double>(Clock::now() - start).count();
   ++totals.calls;
-  totals.work.flops += work.flops;
-  totals.work.bytes += work.bytes;
+  totals.flops += work.flops;
+  totals.bytes += work.bytes;
 }
 
 std::string ProfilingBackend::report() const {
-  std::vector<std::pair<std::string, Totals>> lines(totals_.begin(), totals_.end());
+  std::vector<std::pair<std::string, OperationTotals>> lines;
+  double all_seconds = 0.0;
+  std::size_t width = 9;  // "operation"
+  for (const OperationTotals& totals : totals_) {
+    std::string label =
+        fmt::format("{} {} {}", totals.operation, name_of(totals.dtype), totals.shape.text());
+    if (!totals.layer.empty()) label += " " + totals.layer;
+    all_seconds += totals.seconds;
+    width = std::max(width, label.size());
+    lines.emplace_back(std::move(label), totals);
+  }
   std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
     return a.second.seconds > b.second.seconds;
   });
-  double all_seconds = 0.0;
-  std::size_t width = 9;  // "operation"
-  for (const auto& [label, totals] : lines) {
-    all_seconds += totals.seconds;
-    width = std::max(width, label.size());
-  }
   std::string text = fmt::format("{:<{}} {:>8} {:>10} {:>6} {:>8} {:>7}\n", "operation", width,
                                  "calls", "ms", "share", "GFLOP/s", "GB/s");
   for (const auto& [label, totals] : lines) {
     const double share = all_seconds > 0.0 ? 100.0 * totals.seconds / all_seconds : 0.0;
-    text +=
-        fmt::format("{:<{}} {:>8} {:>10.3f} {:>5.1f}% {:>8} {:>7}\n", label, width, totals.calls,
-                    1e3 * totals.seconds, share, rate(totals.work.flops, totals.seconds),
-                    rate(totals.work.bytes, totals.seconds));
+    text += fmt::format("{:<{}} {:>8} {:>10.3f} {:>5.1f}% {:>8} {:>7}\n", label, width,
+                        totals.calls, 1e3 * totals.seconds, share,
+                        rate(totals.flops, totals.seconds), rate(totals.bytes, totals.seconds));
   }
   return text;
 }
 
-void ProfilingBackend::reset() { totals_.clear(); }
+void ProfilingBackend::reset() {
+  totals_.clear();
+  places_.clear();
+}
 
 void ProfilingBackend::upload(const Tensor& destination, const void* host) {
-  measure("upload", destination, {.bytes = bytes_of({destination})},
+  measure("upload", {destination}, {.bytes = bytes_of({destination})},
           [&] { backend_->upload(destination, host); });
 }
 
 void ProfilingBackend::download(void* host, const Tensor& source) {
-  measure("download", source, {.bytes = bytes_of({source})},
+  measure("download", {source}, {.bytes = bytes_of({source})},
           [&] { backend_->download(host, source); });
 }
 
 void ProfilingBackend::copy(const Tensor& source, const Tensor& destination) {
-  measure("copy", destination, {.bytes = bytes_of({source, destination})},
+  measure("copy", {destination}, {.bytes = bytes_of({source, destination})},
           [&] { backend_->copy(source, destination); });
 }
 
 void ProfilingBackend::zero(const Tensor& destination) {
-  measure("zero", destination, {.bytes = bytes_of({destination})},
+  measure("zero", {destination}, {.bytes = bytes_of({destination})},
           [&] { backend_->zero(destination); });
 }
 
@@ -114,29 +163,31 @@ std::unique_ptr<CapturedWork> ProfilingBackend::capture(std::function<void()> wo
 }
 
 void ProfilingBackend::cast(const Tensor& source, const Tensor& destination) {
-  measure("cast", destination, {.bytes = bytes_of({source, destination})},
+  measure("cast", {destination}, {.bytes = bytes_of({source, destination})},
           [&] { backend_->cast(source, destination); });
 }
 
 void ProfilingBackend::conv2d_forward(const ConvGeometry& geometry, const Tensor& x,
                                       const Tensor& w, const Tensor& bias, Activation activation,
                                       const Tensor& y) {
-  measure("conv2d_forward", y,
+  measure("conv2d_forward", {y, w},
           {.flops = conv_flops(geometry, x.rows()), .bytes = bytes_of({x, w, bias, y})},
           [&] { backend_->conv2d_forward(geometry, x, w, bias, activation, y); });
+  inherit_layer(w, y);
 }
 
 void ProfilingBackend::conv2d_backward_data(const ConvGeometry& geometry, const Tensor& dy,
                                             const Tensor& w, const Tensor& bias, const Tensor& dx) {
-  measure("conv2d_backward_data", dx,
+  measure("conv2d_backward_data", {dx, w},
           {.flops = conv_flops(geometry, dy.rows()), .bytes = bytes_of({dy, w, bias, dx})},
           [&] { backend_->conv2d_backward_data(geometry, dy, w, bias, dx); });
+  if (bias) inherit_layer(w, dx);  // forward through a transposed convolution
 }
 
 void ProfilingBackend::conv2d_backward_weight(const ConvGeometry& geometry, const Tensor& x,
                                               const Tensor& dy, const Tensor& dw,
                                               Accumulation accumulation) {
-  measure("conv2d_backward_weight", x,
+  measure("conv2d_backward_weight", {x, dw},
           {.flops = conv_flops(geometry, x.rows()),
            .bytes = bytes_of({x, dy}) + bytes_written(dw, accumulation)},
           [&] { backend_->conv2d_backward_weight(geometry, x, dy, dw, accumulation); });
@@ -144,14 +195,14 @@ void ProfilingBackend::conv2d_backward_weight(const ConvGeometry& geometry, cons
 
 void ProfilingBackend::dense_forward(const Tensor& x, const Tensor& w, const Tensor& bias,
                                      const Tensor& y) {
-  measure(fmt::format("dense_forward {}->", w.row_size()), y,
+  measure(fmt::format("dense_forward {}->", w.row_size()), {y, w},
           {.flops = dense_flops(w, x.rows()), .bytes = bytes_of({x, w, bias, y})},
           [&] { backend_->dense_forward(x, w, bias, y); });
 }
 
 void ProfilingBackend::dense_backward_data(const Tensor& dy, const Tensor& w, const Tensor& dx,
                                            Accumulation accumulation) {
-  measure(fmt::format("dense_backward_data {}->", w.rows()), dx,
+  measure(fmt::format("dense_backward_data {}->", w.rows()), {dx, w},
           {.flops = dense_flops(w, dy.rows()),
            .bytes = bytes_of({dy, w}) + bytes_written(dx, accumulation)},
           [&] { backend_->dense_backward_data(dy, w, dx, accumulation); });
@@ -159,7 +210,7 @@ void ProfilingBackend::dense_backward_data(const Tensor& dy, const Tensor& w, co
 
 void ProfilingBackend::dense_backward_weight(const Tensor& x, const Tensor& dy, const Tensor& dw,
                                              Accumulation accumulation) {
-  measure(fmt::format("dense_backward_weight {} rows", x.rows()), dw,
+  measure(fmt::format("dense_backward_weight {} rows", x.rows()), {dw, dw},
           {.flops = dense_flops(dw, x.rows()),
            .bytes = bytes_of({x, dy}) + bytes_written(dw, accumulation)},
           [&] { backend_->dense_backward_weight(x, dy, dw, accumulation); });
@@ -167,23 +218,23 @@ void ProfilingBackend::dense_backward_weight(const Tensor& x, const Tensor& dy, 
 
 void ProfilingBackend::bias_backward(const Tensor& dy, const Tensor& db,
                                      Accumulation accumulation) {
-  measure("bias_backward", dy, {.bytes = bytes_of({dy}) + bytes_written(db, accumulation)},
+  measure("bias_backward", {dy, db}, {.bytes = bytes_of({dy}) + bytes_written(db, accumulation)},
           [&] { backend_->bias_backward(dy, db, accumulation); });
 }
 
 void ProfilingBackend::weights_updated(const Tensor& w) {
-  measure("weights_updated", w, {}, [&] { backend_->weights_updated(w); });
+  measure("weights_updated", {w, w}, {}, [&] { backend_->weights_updated(w); });
 }
 
 void ProfilingBackend::batch_norm_forward(const BatchNormForward& arguments) {
-  measure("batch_norm_forward", arguments.x,
+  measure("batch_norm_forward", {arguments.x, arguments.gamma},
           {.bytes = bytes_of({arguments.x, arguments.gamma, arguments.beta, arguments.y,
                               arguments.mean, arguments.variance})},
           [&] { backend_->batch_norm_forward(arguments); });
 }
 
 void ProfilingBackend::batch_norm_backward(const BatchNormBackward& arguments) {
-  measure("batch_norm_backward", arguments.x,
+  measure("batch_norm_backward", {arguments.x, arguments.gamma},
           {.bytes = bytes_of({arguments.x, arguments.dy, arguments.gamma, arguments.beta,
                               arguments.mean, arguments.variance, arguments.dx}) +
                     bytes_written(arguments.dgamma, arguments.accumulation) +
@@ -198,7 +249,7 @@ void ProfilingBackend::batch_norm_update_running(const Tensor& mean, const Tenso
                                                  const Tensor& running_variance) {
   const double bytes = bytes_of({mean, variance}) + bytes_written(running_mean, Accumulation::Add) +
                        bytes_written(running_variance, Accumulation::Add);
-  measure("batch_norm_update_running", mean, {.bytes = bytes}, [&] {
+  measure("batch_norm_update_running", {mean, running_mean}, {.bytes = bytes}, [&] {
     backend_->batch_norm_update_running(mean, variance, momentum, times, state, running_mean,
                                         running_variance);
   });
@@ -207,7 +258,7 @@ void ProfilingBackend::batch_norm_update_running(const Tensor& mean, const Tenso
 void ProfilingBackend::batch_norm_apply(const Tensor& x, const Tensor& gamma, const Tensor& beta,
                                         const Tensor& running_mean, const Tensor& running_variance,
                                         Activation activation, const Tensor& y) {
-  measure("batch_norm_apply", x,
+  measure("batch_norm_apply", {x, gamma},
           {.bytes = bytes_of({x, gamma, beta, running_mean, running_variance, y})}, [&] {
             backend_->batch_norm_apply(x, gamma, beta, running_mean, running_variance, activation,
                                        y);
@@ -216,28 +267,29 @@ void ProfilingBackend::batch_norm_apply(const Tensor& x, const Tensor& gamma, co
 
 void ProfilingBackend::activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                                            const Tensor& dx) {
-  measure("activation_backward", y, {.bytes = bytes_of({y, dy, dx})},
+  measure("activation_backward", {y, y}, {.bytes = bytes_of({y, dy, dx})},
           [&] { backend_->activation_backward(y, dy, activation, dx); });
 }
 
 void ProfilingBackend::sigmoid_forward(const Tensor& x, const Tensor& y) {
-  measure("sigmoid_forward", x, {.bytes = bytes_of({x, y})},
+  measure("sigmoid_forward", {x, x}, {.bytes = bytes_of({x, y})},
           [&] { backend_->sigmoid_forward(x, y); });
+  inherit_layer(x, y);
 }
 
 void ProfilingBackend::sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) {
-  measure("sigmoid_backward", y, {.bytes = bytes_of({y, dy, dx})},
+  measure("sigmoid_backward", {y, y}, {.bytes = bytes_of({y, dy, dx})},
           [&] { backend_->sigmoid_backward(y, dy, dx); });
 }
 
 void ProfilingBackend::concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) {
-  measure("concat_one_hot", y, {.bytes = bytes_of({z, labels, y})},
+  measure("concat_one_hot", {y}, {.bytes = bytes_of({z, labels, y})},
           [&] { backend_->concat_one_hot(z, labels, y); });
 }
 
 void ProfilingBackend::random_uniform(const RandomState* state, RandomStream stream,
                                       const Tensor& destination) {
-  measure("random_uniform", destination, {.bytes = bytes_of({destination})},
+  measure("random_uniform", {destination}, {.bytes = bytes_of({destination})},
           [&] { backend_->random_uniform(state, stream, destination); });
 }
 
@@ -247,18 +299,18 @@ void ProfilingBackend::advance_random(RandomState* state) {
 
 void ProfilingBackend::bce_with_logits(const Tensor& logits, float target,
                                        const LossResult& result) {
-  measure("bce_with_logits", logits, {.bytes = bytes_of({logits, result.gradient})},
+  measure("bce_with_logits", {logits}, {.bytes = bytes_of({logits, result.gradient})},
           [&] { backend_->bce_with_logits(logits, target, result); });
 }
 
 void ProfilingBackend::softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
                                              const LossResult& result, float* correct) {
-  measure("softmax_cross_entropy", logits, {.bytes = bytes_of({logits, labels, result.gradient})},
+  measure("softmax_cross_entropy", {logits}, {.bytes = bytes_of({logits, labels, result.gradient})},
           [&] { backend_->softmax_cross_entropy(logits, labels, result, correct); });
 }
 
 void ProfilingBackend::flag_nonfinite(const Tensor& gradient, OptimizerState* state) {
-  measure("flag_nonfinite", gradient, {.bytes = bytes_of({gradient})},
+  measure("flag_nonfinite", {gradient, gradient}, {.bytes = bytes_of({gradient})},
           [&] { backend_->flag_nonfinite(gradient, state); });
 }
 
@@ -268,8 +320,8 @@ void ProfilingBackend::adam_step(const AdamUpdate& update) {
     bytes += bytes_of({moments.gradient}) + bytes_written(moments.m, Accumulation::Add) +
              bytes_written(moments.v, Accumulation::Add);
   }
-  measure(fmt::format("adam_step x{}", update.optimizers.size()), update.master, {.bytes = bytes},
-          [&] { backend_->adam_step(update); });
+  measure(fmt::format("adam_step x{}", update.optimizers.size()), {update.master, update.master},
+          {.bytes = bytes}, [&] { backend_->adam_step(update); });
 }
 
 void ProfilingBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
@@ -280,13 +332,13 @@ void ProfilingBackend::finish_step(OptimizerState* state, const AdamConstants& c
 void ProfilingBackend::gather_images(const Tensor& images, const Tensor& indices, float divisor,
                                      const Tensor& destination) {
   const double read = static_cast<double>(destination.count());  // one byte for each element
-  measure("gather_images", destination, {.bytes = read + bytes_of({indices, destination})},
+  measure("gather_images", {destination}, {.bytes = read + bytes_of({indices, destination})},
           [&] { backend_->gather_images(images, indices, divisor, destination); });
 }
 
 void ProfilingBackend::gather_labels(const Tensor& labels, const Tensor& indices,
                                      const Tensor& destination) {
-  measure("gather_labels", destination, {.bytes = 2.0 * bytes_of({destination, indices})},
+  measure("gather_labels", {destination}, {.bytes = 2.0 * bytes_of({destination, indices})},
           [&] { backend_->gather_labels(labels, indices, destination); });
 }
 

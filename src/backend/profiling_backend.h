@@ -4,10 +4,23 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/backend.h"
 
 namespace acgan {
+
+// What one operation on one shape added up to.
+struct OperationTotals {
+  std::string operation;  // "conv2d_forward", "adam_step x2"
+  std::string layer;      // as name_memory() was told; empty: nothing was
+  DType dtype = DType::F32;
+  Shape shape;  // of the tensor that tells one use from another
+  std::int64_t calls = 0;
+  double seconds = 0.0;
+  double flops = 0.0;  // of convolutions and dense layers
+  double bytes = 0.0;
+};
 
 // Says where a step's time goes: forwards every operation to another backend and sums, for each
 // operation and shape, calls, wall time until the device is done, arithmetic and memory traffic.
@@ -21,7 +34,11 @@ class ProfilingBackend final : public Backend {
   // convolutions and dense layers (multiply and add counted apart, padding included); GB/s counts
   // every array of the call once, and twice what is added to.
   std::string report() const;
+  std::vector<OperationTotals> operations() const { return totals_; }  // by first call
   void reset();  // forgets what was measured, for example while warming up
+  // What lies in this memory belongs to that layer: operations on it are summed apart and named.
+  // Of several named places that hold a tensor the smallest counts.
+  void name_memory(const Tensor& memory, const std::string& layer);
 
   std::string name() const override { return backend_->name(); }
   std::string description() const override { return backend_->description(); }
@@ -102,17 +119,27 @@ class ProfilingBackend final : public Backend {
     double flops = 0.0;
     double bytes = 0.0;
   };
-  struct Totals {
-    std::int64_t calls = 0;
-    double seconds = 0.0;
-    Work work;
+  // What tells one use of an operation from another: a dtype and shape, and whose it is.
+  struct Use {
+    Tensor shaped = {};
+    Tensor owner = {};  // lies in the memory of the layer
+  };
+  struct NamedMemory {
+    const std::byte* begin;
+    std::size_t bytes;
+    std::string layer;
   };
 
   template <typename Call>
-  void measure(std::string_view operation, const Tensor& shaped, const Work& work, Call&& call);
+  void measure(std::string_view operation, const Use& use, const Work& work, Call&& call);
+  OperationTotals& totals_of(std::string_view operation, const Use& use);
+  std::string layer_at(const Tensor& memory) const;
+  void inherit_layer(const Tensor& from, const Tensor& to);
 
   std::unique_ptr<Backend> backend_;
-  std::map<std::string, Totals> totals_;  // by operation, dtype and shape
+  std::vector<OperationTotals> totals_;
+  std::map<std::string, std::size_t> places_;  // in totals_, by operation, dtype, shape and layer
+  std::vector<NamedMemory> names_;
 };
 
 }  // namespace acgan

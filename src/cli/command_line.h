@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "bench/bench.h"
 #include "config/load_config.h"
 
 namespace acgan {
@@ -31,6 +32,13 @@ struct SampleCommand {
   int threads = 0;
 };
 
+struct BenchCommand {
+  std::string config_path;
+  std::vector<ConfigOverride> overrides;  // in the order in which they take effect
+  BenchRequest request;                   // without its config; no batch: the config's
+  Verbosity verbosity = Verbosity::Normal;
+};
+
 struct DevicesCommand {};
 
 // --help, --version
@@ -38,7 +46,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command = std::variant<TrainCommand, SampleCommand, DevicesCommand, PrintCommand>;
+using Command =
+    std::variant<TrainCommand, BenchCommand, SampleCommand, DevicesCommand, PrintCommand>;
 
 // What the arguments (without the program's name) ask for. Throws Error{Usage} with a hint to
 // --help; values of config keys are checked later, by load_config.

@@ -1,49 +1,18 @@
 #include "config/load_config.h"
 
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "base/error.h"
 #include "config/config_keys.h"
 #include "config/nearest_name.h"
+#include "config/yaml_document.h"
 
 namespace acgan {
 
 namespace {
-
-// Where settings come from: a file, whose lines count, or an option.
-struct Source {
-  std::string name;
-  bool has_lines = true;
-
-  std::string at(int line) const {
-    return has_lines && line > 0 ? fmt::format("{}:{}", name, line) : name;
-  }
-};
-
-int line_of(const YAML::Node& node) { return node.Mark().line + 1; }  // 0: unknown
-
-ConfigValue scalar_value(const YAML::Node& node, int line) {
-  ConfigValue value;
-  value.line = line;
-  if (node.IsScalar()) {
-    // yaml-cpp gives every plain scalar the tag "?".
-    value.form = node.Tag() == "?" ? ConfigValue::Form::Plain : ConfigValue::Form::Quoted;
-    value.text = node.Scalar();
-  } else if (node.IsSequence()) {
-    value.form = ConfigValue::Form::List;
-  } else if (node.IsMap()) {
-    value.form = ConfigValue::Form::Map;
-  }
-  return value;
-}
 
 // Lists in lists stay empty: no key takes them, and an alias could make them endless.
 ConfigValue value_from(const YAML::Node& node, int line) {
@@ -104,7 +73,7 @@ class ConfigReader {
  public:
   explicit ConfigReader(std::string file) : file_(std::move(file)) {}
 
-  void apply(const std::string& path, const YAML::Node& node, const Source& source, int line) {
+  void apply(const std::string& path, const YAML::Node& node, const YamlSource& source, int line) {
     if (node.IsMap() && is_section(path)) return apply_section(path, node, source, line);
     if (const ConfigKey* key = find_key(path)) {
       if (const auto refused = key->set(config_, value_from(node, line))) {
@@ -126,7 +95,7 @@ class ConfigReader {
   Config finish();
 
  private:
-  void apply_section(const std::string& path, const YAML::Node& map, const Source& source,
+  void apply_section(const std::string& path, const YAML::Node& map, const YamlSource& source,
                      int line) {
     std::map<std::string, int> seen;
     for (const auto& entry : map) {
@@ -234,67 +203,6 @@ Config ConfigReader::finish() {
   return config_;
 }
 
-std::string read_text(const std::string& path) {
-  constexpr std::streamsize kLargest = 1 << 20;  // nobody writes a larger config
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    const bool is_run = std::filesystem::exists(std::filesystem::path(path) / "config.yaml");
-    fail(ErrorKind::Usage, "{}: expected a YAML config file, found a folder{}", path,
-         is_run ? "; its config.yaml can be given" : "");
-  }
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kLargest + 1, '\0');
-  if (file) file.read(text.data(), kLargest + 1);
-  if (!file.is_open() || file.bad()) {
-    fail(ErrorKind::Usage, "{}: cannot read the config file: {}", path,
-         std::generic_category().message(errno));
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (file.gcount() > kLargest) {
-    fail(ErrorKind::Usage, "{}: expected a YAML config file, found more than 1 MiB", path);
-  }
-  return text;
-}
-
-// Sees where documents begin and ignores all else.
-struct DocumentStarts : YAML::EventHandler {
-  using Mark = YAML::Mark;
-  void OnDocumentStart(const Mark& mark) override { last_line = mark.line + 1; }
-  void OnDocumentEnd() override {}
-  void OnNull(const Mark&, YAML::anchor_t) override {}
-  void OnAlias(const Mark&, YAML::anchor_t) override {}
-  void OnScalar(const Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
-  void OnSequenceStart(const Mark&, const std::string&, YAML::anchor_t,
-                       YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const Mark&, const std::string&, YAML::anchor_t,
-                  YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-
-  int last_line = 0;
-};
-
-// YAML::Load reads the first document and no further, and YAML::LoadAll takes a stray ',' or ']'
-// for an endless row of empty documents.
-void refuse_second_document(const std::string& text, const Source& source) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  DocumentStarts starts;
-  if (!parser.HandleNextDocument(starts) || !parser.HandleNextDocument(starts)) return;
-  fail(ErrorKind::Usage, "{}: expected one YAML document, found a second one or a stray character",
-       source.at(starts.last_line));
-}
-
-YAML::Node parse_yaml(const std::string& text, const Source& source) {
-  try {
-    refuse_second_document(text, source);
-    return YAML::Load(text);
-  } catch (const YAML::Exception& error) {
-    fail(ErrorKind::Usage, "{}: not valid YAML: {}", source.at(error.mark.line + 1), error.msg);
-  }
-}
-
 // The config that a run wrote into its directory NNNNN-<config>-<precision>-batch<N> keeps the
 // name it had there, so that what repeats the run is called like it.
 std::string name_of(const std::string& path) {
@@ -315,12 +223,12 @@ std::string name_of(const std::string& path) {
 
 Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides) {
   ConfigReader reader(path);
-  const Source file{.name = path};
-  const YAML::Node root = parse_yaml(read_text(path), file);
+  const YamlSource file{.name = path};
+  const YAML::Node root = parse_yaml(read_yaml_file(path, "config"), file);
   if (root.IsNull()) fail(ErrorKind::Usage, "{}: expected a config, found no key at all", path);
   reader.apply("", root, file, std::max(1, line_of(root)));
   for (const ConfigOverride& setting : overrides) {
-    const Source option{.name = setting.source, .has_lines = false};
+    const YamlSource option{.name = setting.source, .has_lines = false};
     reader.apply(setting.key, parse_yaml(setting.value, option), option, 0);
   }
   Config config = reader.finish();

@@ -1,6 +1,6 @@
 #include "train/memory_plan.h"
 
-#include "backend/planning_backend.h"
+#include "backend/blank_backend.h"
 #include "base/format.h"
 #include "train/progress_text.h"
 
@@ -14,7 +14,7 @@ std::string line(const std::string& purpose, std::size_t fp32, std::size_t mixed
 }  // namespace
 
 std::vector<MemoryShare> plan_memory(const TrainStepOptions& options) {
-  PlanningBackend backend;
+  BlankBackend backend;
   return TrainStep(backend, options).memory();
 }
 

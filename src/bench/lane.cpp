@@ -1,0 +1,97 @@
+#include "bench/lane.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "train/train_setup.h"
+
+namespace acgan {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// From here on one more step a block costs little.
+constexpr std::int64_t kStepsWorthSettling = 8;
+
+std::int64_t skips_in(const std::vector<OptimizerState>& optimizers) {
+  std::int64_t skips = 0;
+  for (const OptimizerState& state : optimizers) skips += state.skipped;
+  return skips;
+}
+
+}  // namespace
+
+Lane::Lane(Backend& backend, const BenchData& data, const Config& config)
+    : data_(data),
+      config_(config),
+      step_(backend, step_options(config, data.dataset(), compute_type(config.precision, backend),
+                                  config.train.seed.value_or(1))),
+      loader_(data.count(), config.train.seed.value_or(1)),
+      indices_(static_cast<std::size_t>(config.train.batch)),
+      resting_(backend.make_readback({})) {
+  step_.model().initialize(config.train.seed.value_or(1));
+  for (auto& outcome : outcomes_) outcome = step_.make_outcome_readback();
+}
+
+void Lane::start_step() {
+  loader_.next(indices_);
+  step_.load_batch(data_.images(), data_.labels(), indices_);
+  step_.run();
+}
+
+void Lane::warm_up(std::int64_t steps) {
+  for (std::int64_t i = 0; i < steps; ++i) {
+    const Clock::time_point start = Clock::now();
+    start_step();
+    outcomes_[0]->start();
+    outcomes_[0]->wait();
+    step_seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  if (steps > 0) optimizers_ = step_.outcome(*outcomes_[0]).optimizers;
+  skipped_before_ = skips_in(optimizers_);
+  warm_up_steps_ += steps;
+}
+
+void Lane::measure(std::int64_t steps) {
+  // After another lane's block the caches are that lane's.
+  if (steps >= kStepsWorthSettling) start_step();
+  double sum = 0;
+  resting_->start();
+  const Readback* before = resting_.get();
+  const auto complete = [&](std::int64_t step) {
+    Readback& outcome = *outcomes_[static_cast<std::size_t>(step) % outcomes_.size()];
+    resting_->wait();
+    outcome.wait();
+    milliseconds_.push_back(outcome.milliseconds_since(*before));
+    sum += 1e-3 * milliseconds_.back();
+    before = &outcome;
+    optimizers_ = step_.outcome(outcome).optimizers;
+  };
+  // The device always has the next step while this program looks at the last one.
+  for (std::int64_t i = 0; i < steps; ++i) {
+    start_step();
+    outcomes_[static_cast<std::size_t>(i) % outcomes_.size()]->start();
+    if (i > 0) complete(i - 1);
+  }
+  if (steps > 0) {
+    complete(steps - 1);
+    step_seconds_ = sum / static_cast<double>(steps);
+  }
+  seconds_ += sum;
+}
+
+std::size_t Lane::bytes() const {
+  std::size_t bytes = data_.bytes();
+  for (const MemoryShare& share : step_.memory()) bytes += share.bytes;
+  return bytes;
+}
+
+std::int64_t Lane::skipped() const { return skips_in(optimizers_) - skipped_before_; }
+
+bool Lane::is_diverging() const {
+  return std::ranges::any_of(optimizers_, [this](const OptimizerState& state) {
+    return state.consecutive_skips > config_.precision.max_consecutive_skips;
+  });
+}
+
+}  // namespace acgan
