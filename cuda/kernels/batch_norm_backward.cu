@@ -26,8 +26,12 @@ __device__ __forceinline__ BackwardTerms backward_terms(const Channel& channel, 
   return {gradient, gradient * (x - channel.mean)};
 }
 
+// Blocks for a multiprocessor. Left to itself ptxas spills for a fifth one on sm_120.
+template <typename T>
+inline constexpr int kSumBlocks = sizeof(T) == 4 ? 4 : 3;
+
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kColumnThreads)
+__global__ void __launch_bounds__(kColumnThreads, kSumBlocks<T>)
     backward_sums_kernel(BackwardInput<T> input, float* partials) {
   const ColumnTiling& tiling = input.tiling;
   const ColumnPlace place = column_place<kWidth>(tiling);
