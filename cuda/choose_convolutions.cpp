@@ -32,6 +32,7 @@ class ConvolutionsByType final : public Convolutions {
     const std::string why = why_no_cudnn_.empty() ? "" : " (" + why_no_cudnn_ + ")";
     return fmt::format("convolutions by {}{}", handwritten_->name(), why);
   }
+  std::string library(DType type) const override { return of(type).library(type); }
   std::size_t workspace_bytes() const override {
     return handwritten_->workspace_bytes() + (cudnn_ != nullptr ? cudnn_->workspace_bytes() : 0);
   }

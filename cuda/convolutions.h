@@ -16,6 +16,7 @@ class Convolutions {
  public:
   virtual ~Convolutions() = default;
   virtual std::string name() const = 0;
+  virtual std::string library(DType type) const = 0;  // as Backend::convolution_library
   // Beside the scratch that all operations share.
   virtual std::size_t workspace_bytes() const = 0;
   // As Backend::convolution_note.

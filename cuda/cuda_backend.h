@@ -17,6 +17,9 @@ class CudaBackend final : public Backend {
   std::string name() const override { return "cuda"; }
   std::string description() const override;
   bool computes_in(DType type) const override;
+  std::string convolution_library(DType type) const override {
+    return convolutions_->library(type);
+  }
   std::string convolution_note(const ConvGeometry& geometry, DType type) const override;
 
   void* allocate(std::size_t bytes) override;

@@ -29,6 +29,7 @@ class HandwrittenConvolutions final : public Convolutions {
  public:
   HandwrittenConvolutions(Device& device, Scratch& scratch) : device_(device), scratch_(scratch) {}
 
+  std::string library(DType) const override { return "handwritten"; }
   std::string name() const override { return "our own kernels"; }
   std::size_t workspace_bytes() const override { return 0; }
 

@@ -33,7 +33,7 @@ void launch_fill(const Bias* bias, T* y, std::int64_t rows, std::int64_t channel
 }
 
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kColumnThreads)
+__global__ void __launch_bounds__(kColumnThreads, 4)  // without the 4 it spills on sm_86
     bias_activation_kernel(const T* bias, Activation activation, T* y, ColumnTiling tiling) {
   const ColumnPlace place = column_place<kWidth>(tiling);
   float value[kWidth] = {};

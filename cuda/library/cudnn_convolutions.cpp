@@ -32,6 +32,7 @@ class CudnnConvolutions final : public Convolutions {
         wide_gradient_(device) {}
 
   std::string name() const override { return library_->name(); }
+  std::string library(DType) const override { return "cudnn"; }
   std::size_t workspace_bytes() const override {
     return half_gradient_.bytes() + wide_gradient_.bytes();
   }

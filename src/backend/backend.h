@@ -95,6 +95,8 @@ class Backend {
   virtual bool computes_in(DType type) const = 0;
   // Why a convolution of this geometry and type is not computed by the fastest means the device
   // has; empty where it is.
+  // Who computes convolutions in this type: "handwritten", "cudnn" or "onednn".
+  virtual std::string convolution_library(DType) const { return "handwritten"; }
   virtual std::string convolution_note(const ConvGeometry&, DType) const { return {}; }
 
   // ---- memory: zeroed, aligned to 64 bytes

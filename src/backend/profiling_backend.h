@@ -43,6 +43,9 @@ class ProfilingBackend final : public Backend {
   std::string name() const override { return backend_->name(); }
   std::string description() const override { return backend_->description(); }
   bool computes_in(DType type) const override { return backend_->computes_in(type); }
+  std::string convolution_library(DType type) const override {
+    return backend_->convolution_library(type);
+  }
   std::string convolution_note(const ConvGeometry& geometry, DType type) const override {
     return backend_->convolution_note(geometry, type);
   }

@@ -31,8 +31,12 @@ std::string utc_now() {
   return text;
 }
 
-OpenedBackend open_device(const TrainConfig& train) {
-  return open_backend({.device = train.device, .threads = static_cast<int>(train.threads)});
+// For steps of every precision.
+OpenedBackend open_device(Config config, Log& log) {
+  config.precision.mode = PrecisionMode::Fp32;
+  OpenedBackend opened = open_backend(backend_request(config));
+  check_gpu_settings(config, opened, log);
+  return opened;
 }
 
 void log_start(const OpenedBackend& opened, const BenchData& data, Log& log) {
@@ -79,7 +83,7 @@ void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>
                        .machine = {},
                        .limits = request.sweep.limits,
                        .price = {}};
-  const OpenedBackend opened = open_device(config.train);
+  const OpenedBackend opened = open_device(config, log);
   const BenchData data(*opened.backend, load_dataset(config.data, config.train.seed.value_or(1)));
   context.machine = describe_machine(*opened.backend);
   context.data = data.dataset().description;
@@ -134,8 +138,8 @@ void print_floors(const BenchRequest& request, Log& log) {
 
 // A lane with a backend of its own, whose operations are measured apart from the other lanes'.
 struct ProfiledLane {
-  ProfiledLane(const Config& config, const SweepLimits& limits)
-      : profile(open_device(config.train).backend),
+  ProfiledLane(const Config& config, const SweepLimits& limits, Log& log)
+      : profile(open_device(config, log).backend),
         data(profile, load_dataset(config.data, config.train.seed.value_or(1))),
         lane((check_dataset(data.dataset(), config.train.batch), profile), data, config) {
     name_layers(profile, lane.step());
@@ -149,7 +153,7 @@ struct ProfiledLane {
 };
 
 // Step by step in turn, so that drift favours none.
-std::vector<LaneProfile> profile_batch(const BenchRequest& request, std::int64_t batch,
+std::vector<LaneProfile> profile_batch(const BenchRequest& request, std::int64_t batch, Log& log,
                                        const std::atomic<int>& signal_received) {
   const SweepLimits& limits = request.sweep.limits;
   Config config = request.sweep.config;
@@ -158,7 +162,7 @@ std::vector<LaneProfile> profile_batch(const BenchRequest& request, std::int64_t
   for (const PrecisionChoice& choice : request.sweep.choices) {
     config.precision.mode = choice.mode;
     config.precision.half = choice.half;
-    lanes.push_back(std::make_unique<ProfiledLane>(config, limits));
+    lanes.push_back(std::make_unique<ProfiledLane>(config, limits, log));
   }
   std::int64_t steps = 0;
   const auto is_short = [&](const auto& lane) { return lane->lane.seconds() < limits.min_seconds; };
@@ -179,9 +183,9 @@ std::vector<LaneProfile> profile_batch(const BenchRequest& request, std::int64_t
 
 void print_profiles(const BenchRequest& request, Log& log,
                     const std::atomic<int>& signal_received) {
-  log.info("device: {}", open_device(request.sweep.config.train).backend->description());
+  log.info("device: {}", open_device(request.sweep.config, log).backend->description());
   for (const std::int64_t batch : request.sweep.batches) {
-    const auto profiles = profile_batch(request, batch, signal_received);
+    const auto profiles = profile_batch(request, batch, log, signal_received);
     if (signal_received != 0) return;
     log.info("batch {}, of a step (mean of {})\n{}", batch, profiles.front().steps,
              profile_table(profiles));

@@ -222,7 +222,8 @@ BenchRow Sweep::empty_row(const Config& config) const {
   row.device = device_name(backend_);
   row.precision = compute == DType::F32 ? "fp32" : "mixed";
   if (compute != DType::F32) row.half = name_of(compute);
-  row.conv = backend_.name() == "onednn" ? "onednn" : "handwritten";
+  row.conv = backend_.convolution_library(compute);
+  row.tf32 = compute == DType::F32 && config.train.allow_tf32 && backend_.computes_in(DType::F16);
   row.batch = config.train.batch;
   return row;
 }

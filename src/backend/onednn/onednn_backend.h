@@ -21,6 +21,9 @@ class OneDnnBackend : public CpuBackend {
   std::string name() const override { return "onednn"; }
   std::string description() const override;
   bool computes_in(DType type) const override;
+  std::string convolution_library(DType type) const override {
+    return computes_in(type) ? "onednn" : "handwritten";
+  }
   // One line for each operation and shape met so far: "conv2d_forward n64 ... : jit:avx2".
   std::vector<std::string> implementations() const;
 
