@@ -5,8 +5,12 @@ set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
+# CUDA kernels take minutes to compile: only where there is a driver that can run them.
+cuda=OFF
+! ldconfig -p | grep -q 'libcuda[.]so[.]1' || cuda=AUTO
+
 install_packages "${build_packages[@]}"
-configure build
+configure build -DACGAN_CUDA=$cuda
 build build acgan-train
 
 say "training: acgan-train -c configs/quickstart.yaml $*"

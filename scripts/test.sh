@@ -63,7 +63,7 @@ find_races() {
 }
 
 install_packages "${build_packages[@]}" clang-format
-options=(-DACGAN_SHARED_DIR="$shared_dir")
+options=(-DACGAN_SHARED_DIR="$shared_dir" -DACGAN_CUDA=AUTO)
 if [[ $is_ci == yes ]]; then
   install_packages python3 python3-venv
   check make_python
