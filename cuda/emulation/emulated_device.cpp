@@ -19,14 +19,17 @@ struct EmulatedGraph final : Graph {
 struct EmulatedEvent final : Event {
   const emulation::EmulatedStream& stream;
   Clock::time_point time{};
+  mutable bool waited = false;
 
   explicit EmulatedEvent(const emulation::EmulatedStream& work) : stream(work) {}
   void record() override {
     ACGAN_CHECK(!stream.capturing);
     time = Clock::now();
+    waited = false;
   }
-  bool reached() const override { return true; }
-  void wait() const override {}
+  // As on a device that is always behind: only who waits finds it reached.
+  bool reached() const override { return waited; }
+  void wait() const override { waited = true; }
   double milliseconds_since(const Event& earlier) const override {
     const auto& other = dynamic_cast<const EmulatedEvent&>(earlier);
     return std::chrono::duration<double, std::milli>(time - other.time).count();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cuda/emulation/instructions.h"
+#include "cuda/emulation/stack_switch.h"
 
 // In a sanitizer build this file is compiled without instrumentation, with ACGAN_EMULATION_ASAN or
 // _TSAN defined: both sanitizers are told of the fibers (and TSan of the barriers) by hand, and
@@ -29,66 +30,6 @@
 #define TSAN_DO(x) x
 #else
 #define TSAN_DO(x)
-#endif
-
-// ---- the stack switch: saves the callee-saved registers, exchanges stack pointers
-extern "C" __attribute__((visibility("hidden"))) void acgan_emulation_switch(void** save,
-                                                                             void* load);
-#if defined(__x86_64__)
-asm(R"(
-.text
-.globl acgan_emulation_switch
-.hidden acgan_emulation_switch
-.type acgan_emulation_switch,@function
-acgan_emulation_switch:
-  push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15
-  mov %rsp,(%rdi); mov %rsi,%rsp
-  pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp
-  pop %rcx
-  jmp *%rcx
-.size acgan_emulation_switch,.-acgan_emulation_switch
-.section .note.GNU-stack,"",@progbits
-.text
-)");
-constexpr int kSavedWords = 6;
-#elif defined(__aarch64__)
-asm(R"(
-.text
-.globl acgan_emulation_switch
-.hidden acgan_emulation_switch
-.type acgan_emulation_switch,@function
-acgan_emulation_switch:
-  sub sp, sp, #160
-  stp x19, x20, [sp]
-  stp x21, x22, [sp, #16]
-  stp x23, x24, [sp, #32]
-  stp x25, x26, [sp, #48]
-  stp x27, x28, [sp, #64]
-  stp x29, x30, [sp, #80]
-  stp d8, d9, [sp, #96]
-  stp d10, d11, [sp, #112]
-  stp d12, d13, [sp, #128]
-  stp d14, d15, [sp, #144]
-  mov x9, sp
-  str x9, [x0]
-  mov sp, x1
-  ldp x19, x20, [sp]
-  ldp x21, x22, [sp, #16]
-  ldp x23, x24, [sp, #32]
-  ldp x25, x26, [sp, #48]
-  ldp x27, x28, [sp, #64]
-  ldp x29, x30, [sp, #80]
-  ldp d8, d9, [sp, #96]
-  ldp d10, d11, [sp, #112]
-  ldp d12, d13, [sp, #128]
-  ldp d14, d15, [sp, #144]
-  add sp, sp, #160
-  ret
-.size acgan_emulation_switch,.-acgan_emulation_switch
-.text
-)");
-#else
-#error "the emulated device needs a stack switch for this processor"
 #endif
 
 namespace acgan::emulation {
@@ -201,8 +142,8 @@ void transfer(Fiber* from, Fiber* to) {
       to != nullptr ? to->stack : machine.main_bottom, to != nullptr ? kStack : machine.main_size));
   TSAN_DO(__tsan_switch_to_fiber(to != nullptr ? to->tsan : machine.main_tsan,
                                  __tsan_switch_to_fiber_no_sync));
-  acgan_emulation_switch(from != nullptr ? &from->stack_pointer : &machine.main_stack_pointer,
-                         to != nullptr ? to->stack_pointer : machine.main_stack_pointer);
+  switch_stack(from != nullptr ? &from->stack_pointer : &machine.main_stack_pointer,
+               to != nullptr ? to->stack_pointer : machine.main_stack_pointer);
   ASAN_DO(__sanitizer_finish_switch_fiber(
       from != nullptr ? from->fake_stack : machine.main_fake_stack, nullptr, nullptr));
 }
@@ -257,17 +198,7 @@ void reset(Fiber& fiber) {  // a fresh (or abandoned) fiber starts at fiber_main
   ASAN_DO(__asan_unpoison_memory_region(fiber.stack, kStack));
   // Stacks start at different offsets of a page, or all of them would share cache sets.
   const std::uintptr_t colour = reinterpret_cast<std::uintptr_t>(fiber.stack) / kMapped % 16 * 256;
-#if defined(__x86_64__)
-  void** top = reinterpret_cast<void**>(fiber.stack + kStack - colour) - 2;
-  top[0] = reinterpret_cast<void*>(&fiber_main);
-  top[1] = nullptr;
-  fiber.stack_pointer = top - kSavedWords;
-#else
-  void** saved = reinterpret_cast<void**>(fiber.stack + kStack - colour - 160);
-  std::fill(saved, saved + 20, nullptr);
-  saved[11] = reinterpret_cast<void*>(&fiber_main);  // x30
-  fiber.stack_pointer = saved;
-#endif
+  fiber.stack_pointer = fresh_stack(fiber.stack + kStack - colour, &fiber_main);
   fiber.fake_stack = nullptr;
 }
 

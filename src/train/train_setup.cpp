@@ -163,9 +163,13 @@ std::string precision_text(const PrecisionConfig& precision, DType compute,
     text +=
         fmt::format("; {} is storage only on this device, so it is no faster than fp32, or slower",
                     name_of(compute));
-    text += backend.computes_in(DType::BF16)
-                ? "; --half bf16 computes in 16 bits here"
-                : "; a processor with bf16 instructions (AVX512-BF16, AMX) gains with --half bf16";
+    if (backend.name() == "cuda") {
+      text += "; it does halve memory and its traffic";
+    } else if (backend.computes_in(DType::BF16)) {
+      text += "; --half bf16 computes in 16 bits here";
+    } else {
+      text += "; a processor with bf16 instructions (AVX512-BF16, AMX) gains with --half bf16";
+    }
   }
   return text;
 }

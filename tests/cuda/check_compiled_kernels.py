@@ -111,7 +111,7 @@ def stated_blocks(kernel):
     return threads, 1 if m * n > 8192 and kernel.architecture < 80 else 2
 
 
-def check_occupancy(kernel, complain, note):
+def check_occupancy(kernel, complain):
     threads, blocks = stated_blocks(kernel)
     registers = (kernel.registers + 7) // 8 * 8 * threads  # given out to warps in units of 256
     if blocks * registers > REGISTERS:
@@ -119,19 +119,17 @@ def check_occupancy(kernel, complain, note):
     shared_kib = SHARED_KIB.get(kernel.architecture)
     if kernel.tile is None or shared_kib is None:
         return  # the thin kernel's shared memory depends on the shape
-    stages = 4 if kernel.architecture >= 80 else 2
+    # As kPipelineStages in cuda/tile/mma.cuh.
+    stages = 2 if kernel.architecture < 80 else 3 if SHARED_KIB[kernel.architecture] == 100 else 4
     own_kib = stages * (kernel.tile[0] + kernel.tile[1]) * 32 * 2 / 1024
     own_kib += 1 if kernel.architecture >= 80 else 0
     if blocks * own_kib <= shared_kib:
         return
     fitting = int(shared_kib // own_kib)
-    text = f"{kernel}: {shared_kib} KiB of shared memory hold {fitting} of {blocks} blocks"
-    # Where a multiprocessor has 100 KiB, one block of the largest tile has to do.
-    is_known = kernel.tile[:2] == (128, 128) and shared_kib == 100 and fitting == 1
-    (note if is_known else complain)(text)
+    complain(f"{kernel}: {shared_kib} KiB of shared memory hold {fitting} of {blocks} blocks")
 
 
-def check(kernel, complain, note):
+def check(kernel, complain):
     if kernel.registers is None or kernel.frame is None:
         return complain(f"{kernel}: its registers or frame are not in .nv.info")
     if kernel.frame != 0 or "STL" in kernel.opcodes or "LDL" in kernel.opcodes:
@@ -144,17 +142,17 @@ def check(kernel, complain, note):
     for opcode in needed:
         if opcode not in kernel.opcodes:
             complain(f"{kernel}: has no {opcode}")
-    check_occupancy(kernel, complain, note)
+    check_occupancy(kernel, complain)
 
 
 def main(path):
-    faults, notes = [], []
+    faults = []
     kernels = read_kernels(path)
     architectures = sorted({kernel.architecture for kernel in kernels})
     if not kernels:
         faults.append("no machine code was found; is it compressed (nvcc --no-compress)?")
     for kernel in kernels:
-        check(kernel, faults.append, notes.append)
+        check(kernel, faults.append)
     for architecture in architectures:
         own = [kernel for kernel in kernels if kernel.architecture == architecture]
         tensor = [kernel for kernel in own if kernel.kind]
@@ -165,8 +163,6 @@ def main(path):
               "" if architecture in VERIFIED else "(opcodes not verified for this architecture)")
         if len(kinds) != 4:
             faults.append(f"sm_{architecture}: on tensor cores are {sorted(kinds)}, not all four")
-    for note in sorted(set(notes)):
-        print("note:", note)
     for fault in faults:
         print("FAILED:", fault)
     return 1 if faults else 0

@@ -72,7 +72,9 @@ fs::path only_run(const fs::path& outdir) {
 
 TEST_CASE("a run leaves its directory complete") {
   const test::TemporaryFolder folder;
-  CHECK(train(small_request(folder.path())) == RunEnd::Done);
+  TrainRequest request = small_request(folder.path());
+  request.config.train.device = GENERATE("cpu", "emulated");
+  CHECK(train(request) == RunEnd::Done);
   const fs::path run = only_run(folder.path());
   CHECK(run.filename() == "00000-small-fp32-batch10");
   for (const char* file :
@@ -90,6 +92,7 @@ TEST_CASE("resuming continues bit for bit") {
   const bool mixed = GENERATE(false, true);
   const test::TemporaryFolder whole, parts;
   TrainRequest request = small_request(whole.path());
+  request.config.train.device = GENERATE("cpu", "emulated");
   request.config.precision.mode = mixed ? PrecisionMode::Mixed : PrecisionMode::Fp32;
   train(request);
   request.config.output.dir = parts.path();
