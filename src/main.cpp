@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -20,7 +21,8 @@ namespace {
 constexpr int kInternalError = 1;
 
 void print(const std::string& text) {
-  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+  if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0 ||
+      std::ferror(stdout) != 0) {
     acgan::fail(acgan::ErrorKind::Output, "cannot write to the standard output");
   }
 }
@@ -31,7 +33,9 @@ struct CommandRunner {
     return acgan::run_train_command(command);
   }
   int operator()(const acgan::BenchCommand& command) const {
-    return acgan::run_bench_command(command);
+    const int code = acgan::run_bench_command(command);
+    if (code == 0) print("");  // its tables must have got there
+    return code;
   }
   int operator()(const acgan::SampleCommand& command) const {
     acgan::run_sample_command(command);
@@ -70,6 +74,7 @@ void wait_without_spinning(char** argv) {
 
 int main(int argc, char** argv) {
   wait_without_spinning(argv);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error like a full disk
   try {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
     return std::visit(CommandRunner{}, acgan::parse_command_line(arguments));

@@ -34,8 +34,9 @@ struct BenchRow {
   double median_low_ms = 0, median_high_ms = 0;  // the median's 95 % interval
   double images_per_second = 0, seconds_per_1000 = 0;
   double gflops = 0;
-  double peak_mib = 0;       // of networks, passes, optimisers and data set
-  std::int64_t skipped = 0;  // updates of an optimiser, within the figures
+  double peak_mib = 0;         // of networks, passes, optimisers and data set
+  std::int64_t skipped = 0;    // updates of an optimiser, within the figures
+  bool skips_distort = false;  // so many of them that the times say little of training
   std::optional<double> speedup_vs_fp32;
   std::optional<BenchCost> cost;
   std::optional<TimedTraining> timed;

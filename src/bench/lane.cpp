@@ -83,7 +83,8 @@ void Lane::measure(std::int64_t steps) {
 std::size_t Lane::bytes() const {
   std::size_t bytes = data_.bytes();
   for (const MemoryShare& share : step_.memory()) bytes += share.bytes;
-  return bytes;
+  // Operations keep their workspace from batch size to batch size: it is no lane's own.
+  return bytes - step_.backend().workspace_bytes();
 }
 
 std::int64_t Lane::skipped() const { return skips_in(optimizers_) - skipped_before_; }

@@ -21,6 +21,9 @@
 namespace acgan {
 namespace {
 
+// Share of skipped updates from which on times say little of training.
+constexpr double kMostSkipped = 0.1;
+
 using Clock = std::chrono::steady_clock;
 using Lanes = std::vector<std::unique_ptr<Lane>>;
 
@@ -248,7 +251,16 @@ BenchRow Sweep::row_of(const Lane& lane) const {
   const bool is_settled = lane.milliseconds().size() >= kFewestForInterval &&
                           interval.spread() <= request_.limits.spread;
   row.ended_by = signal_ != 0 ? signal_text(signal_) : is_settled ? "spread" : "time";
-  if (lane.is_diverging()) row.note = "the training went non-finite: its updates were left out";
+  // An update that is left out takes less time than one that is made.
+  const double updates =
+      static_cast<double>(row.iterations) * static_cast<double>(lane.step().optimizers().size());
+  row.skips_distort = static_cast<double>(row.skipped) > kMostSkipped * updates;
+  if (lane.is_diverging()) {
+    row.note = "the training went non-finite: its updates were left out";
+  } else if (row.skipped > 0) {
+    row.note = fmt::format("{} of {:.0f} updates were skipped, since gradients were Inf or NaN",
+                           row.skipped, updates);
+  }
   return row;
 }
 
@@ -284,7 +296,9 @@ void Sweep::add_speedups(std::vector<BenchRow>& rows) const {
     const auto fp32 = std::ranges::find_if(rows, [&](const BenchRow& other) {
       return other.batch == row.batch && other.half.empty() && other.is_measured();
     });
-    if (!row.is_measured() || fp32 == rows.end()) continue;
+    if (!row.is_measured() || fp32 == rows.end() || row.skips_distort || fp32->skips_distort) {
+      continue;
+    }
     row.speedup_vs_fp32 = fp32->median_ms / row.median_ms;
     if (row.half.empty() || !row.note.empty()) continue;
     row.note = speedup_reason(

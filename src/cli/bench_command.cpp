@@ -1,6 +1,7 @@
 #include "cli/bench_command.h"
 
 #include "cli/signal_guard.h"
+#include "train/train_setup.h"
 
 namespace acgan {
 
@@ -11,7 +12,15 @@ int run_bench_command(const BenchCommand& command) {
   if (request.sweep.batches.empty()) {
     request.sweep.batches.push_back(request.sweep.config.train.batch);
   }
+  if (command.half_from_config) {
+    for (PrecisionChoice& choice : request.sweep.choices) {
+      choice.half = request.sweep.config.precision.half;
+    }
+  }
   Log log(command.verbosity);
+  Config& config = request.sweep.config;
+  config.train.seed = choose_seed(config, std::nullopt, log);
+  log.info("seed: {}", *config.train.seed);
   return run_bench(request, log, guard.received());
 }
 

@@ -161,6 +161,8 @@ struct PriceTexts {
     parser.value("--for-minutes", "M", "say what so much training gives and costs", minutes);
   }
 
+  bool is_given() const { return per_hour || list || region || minutes || spot; }
+
   PriceRequest request(const OptionParser& parser) const {
     PriceRequest result{.per_hour = std::nullopt,
                         .list = list,
@@ -192,6 +194,8 @@ struct PeakTexts {
                  tflops);
     parser.value("--peak-gbs", "Z", "with --floors: and of Z GB/s of memory", gbs);
   }
+
+  bool is_given() const { return names || tflops || gbs; }
 
   std::vector<Peak> peaks(const OptionParser& parser) const {
     std::vector<std::pair<std::string, std::size_t>> known;
@@ -244,8 +248,8 @@ Command parse_bench(const Arguments& arguments) {
   parser.value("--batch", "N1,N2,...",
                "batch sizes, integers from 2 to 65536; default: the config's", batches);
   parser.value("--precision", "LIST", "of fp32, mixed; default both", precisions);
-  parser.value("--half", "LIST", "16-bit types of mixed, of auto, fp16, bf16; default auto",
-               halves);
+  parser.value("--half", "LIST",
+               "16-bit types of mixed, of auto, fp16, bf16; default: the config's", halves);
   limits.declare(parser);
   price.declare(parser);
   parser.value("--outdir", "DIR",
@@ -268,10 +272,18 @@ Command parse_bench(const Arguments& arguments) {
   BenchRequest& request = command.request;
   if (batches) request.sweep.batches = parse_batches(parser, *batches);
   request.sweep.choices = parse_choices(parser, precisions, halves);
+  command.half_from_config = !halves;
   request.sweep.limits = limits.limits(parser);
   request.price = price.request(parser);
   request.peaks = peaks.peaks(parser);
   if (floors && profile) parser.reject("--floors and --profile exclude each other");
+  if (!floors && peaks.is_given())
+    parser.reject("--peak, --peak-tflops and --peak-gbs need --floors");
+  if ((floors || profile) && outdir)
+    parser.reject("--floors and --profile write no files: leave --outdir out");
+  if ((floors || profile) && price.is_given()) {
+    parser.reject("--floors and --profile count no cost: leave the prices out");
+  }
   request.mode = floors ? BenchMode::Floors : profile ? BenchMode::Profile : BenchMode::Sweep;
   if (outdir) request.outdir = *outdir;
   if (request.outdir.empty()) parser.reject("--outdir must name a folder, found nothing");

@@ -37,6 +37,7 @@ struct BenchCommand {
   std::vector<ConfigOverride> overrides;  // in the order in which they take effect
   BenchRequest request;                   // without its config; no batch: the config's
   Verbosity verbosity = Verbosity::Normal;
+  bool half_from_config = false;  // the 16-bit type was not given
 };
 
 struct DevicesCommand {};

@@ -36,9 +36,12 @@ std::string memory_plan_text(const TrainStepOptions& options, DType half) {
     text += line(in_single[i].purpose, in_single[i].bytes, in_mixed[i].bytes);
   }
   text += line("peak in use", total_bytes(in_single), total_bytes(in_mixed));
-  return text + fmt::format("\n  mixed takes {:.0f} % of what fp32 takes",
-                            100.0 * static_cast<double>(total_bytes(in_mixed)) /
-                                static_cast<double>(total_bytes(in_single)));
+  return text +
+         fmt::format(
+             "\n  mixed takes {:.0f} % of what fp32 takes; the data set and the workspace of "
+             "operations come on top",
+             100.0 * static_cast<double>(total_bytes(in_mixed)) /
+                 static_cast<double>(total_bytes(in_single)));
 }
 
 }  // namespace acgan

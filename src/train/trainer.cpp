@@ -301,7 +301,13 @@ void Trainer::start_step() {
   std::vector<std::int32_t> indices(static_cast<std::size_t>(config_.train.batch));
   loader_.next(indices);
   feed_.load(step_, indices);
-  step_.run();
+  try {
+    step_.run();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Device || started_ != 0 || config_.train.batch < 4) throw;
+    // Everything but the working memory of operations was there.
+    fail(ErrorKind::Device, "{}; --batch {} fits", error.what(), config_.train.batch / 2);
+  }
   outcomes_[started_ % outcomes_.size()]->start();
   ++started_;
 }
@@ -431,6 +437,12 @@ void Trainer::finish() {
   if (saved_step_ != progress_.step) save();
   if (sampled_step_ != progress_.step) {
     sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
+  }
+  if (started_ == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
+    log_.info("nothing left to do: the run has its {} steps and {} of training; its summary stands",
+              progress_.step, duration_text(progress_.elapsed_seconds));
+    log_.info("run directory: {}", run_log_->directory().path());
+    return;
   }
   const bool out_of_steps = config_.train.steps > 0 && progress_.step >= config_.train.steps;
   const RunSummary summary = summarize(signal_ == SIGINT    ? "SIGINT"

@@ -14,6 +14,7 @@ inline SweepRequest small_sweep() {
   config.data.doodles_per_class = 4;
   config.model = {
       .latent_dim = 3, .dense_width = 8, .conv1_width = 8, .conv2_width = 8, .classifier_width = 5};
+  config.precision.loss_scale = 1;  // so small a network overflows with more
   config.train.device = "packed";
   config.train.threads = 1;
   sweep.batches = {4};

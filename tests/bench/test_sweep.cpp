@@ -50,6 +50,7 @@ TEST_CASE("a sweep has a row for each batch and precision, and they hang togethe
     CHECK(row.gflops > 0);
     CHECK(row.peak_mib > 0);
     CHECK((row.ended_by == "spread" || row.ended_by == "time"));
+    CAPTURE(row.skipped, row.iterations, row.note);
     REQUIRE(row.speedup_vs_fp32.has_value());
     CHECK(*row.speedup_vs_fp32 == Approx(result.rows[i / 3 * 3].median_ms / row.median_ms));
   }
@@ -100,6 +101,17 @@ TEST_CASE("without fp32 there is no speed-up") {
   const SweepResult result = SweepRun(sweep).result;
   REQUIRE(result.rows.size() == 1);
   CHECK_FALSE(result.rows[0].speedup_vs_fp32.has_value());
+}
+
+TEST_CASE("steps whose updates were skipped give no speed-up, and the row says so") {
+  SweepRequest sweep = small_sweep();
+  sweep.config.precision.loss_scale = 1e38;  // overflows in every step
+  const SweepResult result = SweepRun(sweep).result;
+  REQUIRE(result.rows.size() == 2);
+  CHECK(result.rows[1].skipped >= 3 * result.rows[1].iterations);
+  CHECK_FALSE(result.rows[1].speedup_vs_fp32.has_value());
+  CHECK_THAT(result.rows[1].note,
+             Catch::Contains("updates were skipped") || Catch::Contains("left out"));
 }
 
 TEST_CASE("a signal ends the sweep with what was measured so far") {

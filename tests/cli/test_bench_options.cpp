@@ -97,11 +97,16 @@ TEST_CASE("peaks of bench --floors") {
   CHECK(peaks[2].tflops_half == 10);
   CHECK(peaks[2].tflops_fp32 == 5);
   CHECK(peaks[2].gbs == 100);
-  CHECK(bench({"--peak-tflops", "10", "--peak-gbs", "1"}).request.peaks[0].tflops_fp32 == 10);
+  CHECK(
+      bench({"--floors", "--peak-tflops", "10", "--peak-gbs", "1"}).request.peaks[0].tflops_fp32 ==
+      10);
 }
 
 TEST_CASE("bench refuses rubbish with one sentence") {
   const std::pair<Arguments, std::string> cases[] = {
+      {{"--peak", "T4"}, "need --floors"},
+      {{"--floors", "--outdir", "x"}, "leave --outdir out"},
+      {{"--profile", "--spot"}, "leave the prices out"},
       {{"--batch", "32,abc"}, "--batch must be an integer from 2 to 65536, found 'abc'"},
       {{"--batch", "32,,64"}, "--batch must be an integer from 2 to 65536, found ''"},
       {{"--batch", "1"}, "found '1'"},

@@ -52,6 +52,17 @@ TEST_CASE("bench prints a table and writes its two files") {
              Catch::Contains("acgan-train bench -c tiny.yaml"));
 }
 
+TEST_CASE("bench takes the 16-bit type of the config and prints the seed that it drew") {
+  const TinyBench bench;
+  const ProgramResult result =
+      bench.run({"--set", "precision.half=bf16", "--seed", "random", "--precision", "mixed"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Catch::Contains("mixed bf16") && !Catch::Contains("mixed fp16"));
+  CHECK_THAT(result.out, Catch::Contains("seed: ") && !Catch::Contains("seed: random"));
+  CHECK_THAT(read_text(bench.folder() / "bench/bench.json"), !Catch::Contains("seed: random"));
+}
+
 TEST_CASE("bench --floors and --profile print tables and write nothing") {
   const TinyBench bench;
   const ProgramResult floors = bench.run({"--floors", "--batch", "4,1024", "--peak", "T4,H200"});

@@ -114,6 +114,16 @@ TEST_CASE("resuming continues bit for bit") {
   CHECK(lines_of(only_run(parts.path()) / "timing.csv") == 6);
 }
 
+TEST_CASE("a run that is resumed with nothing left to do keeps its summary") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  train(request);
+  const std::string summary = text_of(only_run(folder.path()) / "summary.json");
+  request.resume = "latest";
+  CHECK(train(request) == RunEnd::Done);
+  CHECK(text_of(only_run(folder.path()) / "summary.json") == summary);
+}
+
 TEST_CASE("a broken newest checkpoint: latest takes the one before it, a named one is an error") {
   const test::TemporaryFolder folder;
   TrainRequest request = small_request(folder.path());
