@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/finish_step.h"
 #include "cuda/kernels.h"
 #include "cuda/tile/vector_access.cuh"
 
@@ -131,25 +132,7 @@ void launch_adam(const AdamArrays& arrays, bool vectors, Stream stream) {
 
 __global__ void finish_step_kernel(OptimizerState* state, AdamConstants constants,
                                    LossScalePolicy policy) {
-  if (state->nonfinite != 0) {
-    ++state->skipped;
-    ++state->consecutive_skips;
-    state->clean_steps = 0;
-    if (policy.dynamic) {
-      state->loss_scale = std::fmax(policy.min_scale, state->loss_scale * policy.backoff_factor);
-    }
-    state->nonfinite = 0;
-    return;
-  }
-  ++state->applied;
-  state->beta1_power *= double{constants.beta1};
-  state->beta2_power *= double{constants.beta2};
-  state->consecutive_skips = 0;
-  ++state->clean_steps;
-  if (policy.dynamic && state->clean_steps >= policy.growth_interval) {
-    state->loss_scale = std::fmin(policy.max_scale, state->loss_scale * policy.growth_factor);
-    state->clean_steps = 0;
-  }
+  finish_optimizer_step(*state, constants, policy);
 }
 
 }  // namespace

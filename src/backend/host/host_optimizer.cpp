@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/finish_step.h"
 #include "backend/host/host_backend.h"
 #include "backend/host/host_values.h"
 
@@ -65,25 +66,7 @@ void HostBackend::adam_step(const AdamUpdate& update) {
 
 void HostBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
                               const LossScalePolicy& policy) {
-  if (state->nonfinite != 0) {
-    ++state->skipped;
-    ++state->consecutive_skips;
-    state->clean_steps = 0;
-    if (policy.dynamic) {
-      state->loss_scale = std::max(policy.min_scale, state->loss_scale * policy.backoff_factor);
-    }
-    state->nonfinite = 0;
-    return;
-  }
-  ++state->applied;
-  state->beta1_power *= double{constants.beta1};
-  state->beta2_power *= double{constants.beta2};
-  state->consecutive_skips = 0;
-  ++state->clean_steps;
-  if (policy.dynamic && state->clean_steps >= policy.growth_interval) {
-    state->loss_scale = std::min(policy.max_scale, state->loss_scale * policy.growth_factor);
-    state->clean_steps = 0;
-  }
+  finish_optimizer_step(*state, constants, policy);
 }
 
 }  // namespace acgan
