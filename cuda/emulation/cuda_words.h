@@ -35,33 +35,17 @@ struct alignas(16) float4 {
 };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 inline float2 make_float2(float x, float y) { return {x, y}; }
-inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 
 inline void __syncthreads(ACGAN_EMULATION_SITE) { acgan::emulation::barrier(site); }
 inline void __syncwarp(unsigned mask = ~0u) { acgan::emulation::sync_warp(mask); }
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
-  const unsigned lane = acgan::emulation::lane_id();
-  const unsigned base = lane & ~static_cast<unsigned>(width - 1);
-  return acgan::emulation::shuffle(
-      mask, value, base | (static_cast<unsigned>(source) & static_cast<unsigned>(width - 1)));
-}
-template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int bits) {
   return acgan::emulation::shuffle(mask, value,
                                    acgan::emulation::lane_id() ^ static_cast<unsigned>(bits));
 }
-template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned distance) {
-  const unsigned lane = acgan::emulation::lane_id();
-  return acgan::emulation::shuffle(mask, value, lane + distance < 32 ? lane + distance : lane);
-}
 inline unsigned __ballot_sync(unsigned mask, int predicate) {
   return acgan::emulation::ballot(mask, predicate != 0);
-}
-inline int __any_sync(unsigned mask, int predicate) {
-  return acgan::emulation::ballot(mask, predicate != 0) != 0;
 }
 inline int __syncthreads_or(int predicate, ACGAN_EMULATION_SITE) {
   return acgan::emulation::barrier_or(predicate != 0, site) ? 1 : 0;
@@ -83,7 +67,6 @@ void __stwb(T* address, T value) {
 }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
-inline int __popc(unsigned bits) { return __builtin_popcount(bits); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return static_cast<unsigned>((std::uint64_t{a} * b) >> 32);
 }
