@@ -6,7 +6,7 @@
 # ACGAN_SHARED_DIR  folder with real data and golden traces (default: ../shared, seen from the
 #                   project); tests that need it are skipped where it is missing
 # CI=true           nothing is skipped: that folder must be there, Python's safetensors is installed
-#                   into the build folder, and the rooms that read foreign files and the CUDA
+#                   into the build folder, a browser looks at a report, and the rooms that read foreign files and the CUDA
 #                   kernels (on the emulated device) are tested again with sanitizers
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
@@ -62,10 +62,10 @@ find_races() {
     test_ops test_cuda planted_bugs acgan_cuda_emulated
 }
 
-install_packages "${build_packages[@]}" clang-format
+install_packages "${build_packages[@]}" clang-format gnuplot-nox
 options=(-DACGAN_SHARED_DIR="$shared_dir" -DACGAN_CUDA=AUTO)
 if [[ $is_ci == yes ]]; then
-  install_packages python3 python3-venv
+  install_packages python3 python3-venv chromium
   check make_python
   options+=(-DACGAN_PYTHON="$python_folder/bin/python3")
 fi

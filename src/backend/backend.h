@@ -60,6 +60,10 @@ struct AdamUpdate {
   AdamConstants constants;
 };
 
+// The parts of a training step, for profiles.
+enum class StepPhase { Data, Discriminator, Generator, Optimizers };
+inline constexpr int kStepPhases = 4;
+
 // Work that was recorded once and can be run as often as wanted.
 class CapturedWork {
  public:
@@ -114,6 +118,8 @@ class Backend {
   virtual void synchronize() = 0;
 
   // ---- control
+  // What follows belongs to this part of a step. It says so and does nothing.
+  virtual void begin_phase(StepPhase /*phase*/) {}
   // Records the operations that `work` asks for, without running them. Everything about them is
   // kept as it is now but what lies in backend memory. No upload, download or allocation in it.
   virtual std::unique_ptr<CapturedWork> capture(std::function<void()> work) = 0;

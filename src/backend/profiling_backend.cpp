@@ -101,10 +101,15 @@ void ProfilingBackend::measure(std::string_view operation, const Use& use, const
   const Clock::time_point start = Clock::now();
   call();
   backend_->synchronize();
-  totals.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   ++totals.calls;
-  totals.flops += work.flops;
-  totals.bytes += work.bytes;
+  const auto add_to = [&](auto& sums) {
+    sums.seconds += seconds;
+    sums.flops += work.flops;
+    sums.bytes += work.bytes;
+  };
+  add_to(totals);
+  add_to(phases_[static_cast<std::size_t>(phase_)]);
 }
 
 std::string ProfilingBackend::report() const {
@@ -136,6 +141,7 @@ std::string ProfilingBackend::report() const {
 void ProfilingBackend::reset() {
   totals_.clear();
   places_.clear();
+  phases_ = {};
 }
 
 void ProfilingBackend::upload(const Tensor& destination, const void* host) {

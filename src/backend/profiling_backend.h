@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,6 +23,12 @@ struct OperationTotals {
   double bytes = 0.0;
 };
 
+// What the operations of one part of a step added up to.
+struct PhaseTotals {
+  double seconds = 0.0, flops = 0.0, bytes = 0.0;
+};
+using PhaseProfile = std::array<PhaseTotals, kStepPhases>;  // by StepPhase
+
 // Says where a step's time goes: forwards every operation to another backend and sums, for each
 // operation and shape, calls, wall time until the device is done, arithmetic and memory traffic.
 // Waiting after each operation costs overlap on an asynchronous device: shares hold, the sum is an
@@ -35,6 +42,7 @@ class ProfilingBackend final : public Backend {
   // every array of the call once, and twice what is added to.
   std::string report() const;
   std::vector<OperationTotals> operations() const { return totals_; }  // by first call
+  const PhaseProfile& phases() const { return phases_; }
   void reset();  // forgets what was measured, for example while warming up
   // What lies in this memory belongs to that layer: operations on it are summed apart and named.
   // Of several named places that hold a tensor the smallest counts.
@@ -60,6 +68,7 @@ class ProfilingBackend final : public Backend {
   void zero(const Tensor& destination) override;
   void synchronize() override { backend_->synchronize(); }
 
+  void begin_phase(StepPhase phase) override { phase_ = phase; }
   // Work that is captured is measured operation by operation whenever it runs.
   std::unique_ptr<CapturedWork> capture(std::function<void()> work) override;
   std::unique_ptr<Readback> make_readback(std::vector<Tensor> sources) override {
@@ -141,6 +150,8 @@ class ProfilingBackend final : public Backend {
 
   std::unique_ptr<Backend> backend_;
   std::vector<OperationTotals> totals_;
+  PhaseProfile phases_;
+  StepPhase phase_ = StepPhase::Data;
   std::map<std::string, std::size_t> places_;  // in totals_, by operation, dtype, shape and layer
   std::vector<NamedMemory> names_;
 };

@@ -4,15 +4,19 @@
 #include <chrono>
 #include <ctime>
 
-#include "backend/open_backend.h"
 #include "base/error.h"
+#include "bench/after.h"
 #include "bench/bench_files.h"
 #include "bench/bench_table.h"
 #include "bench/floors.h"
 #include "bench/lane.h"
+#include "bench/output_folder.h"
 #include "bench/profile.h"
+#include "bench/profile_run.h"
+#include "bench/report.h"
 #include "bench/step_operations.h"
 #include "config/load_config.h"
+#include "report/figure.h"
 #include "train/progress_text.h"
 #include "train/train_setup.h"
 
@@ -20,7 +24,6 @@ namespace acgan {
 namespace {
 
 constexpr int kSignalExit = 128;  // + the signal's number
-constexpr std::int64_t kFewestProfiledSteps = 3;
 
 std::string utc_now() {
   const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
@@ -29,14 +32,6 @@ std::string utc_now() {
   char text[sizeof("2000-01-01T00:00:00Z")];
   std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text;
-}
-
-// For steps of every precision.
-OpenedBackend open_device(Config config, Log& log) {
-  config.precision.mode = PrecisionMode::Fp32;
-  OpenedBackend opened = open_backend(backend_request(config));
-  check_gpu_settings(config, opened, log);
-  return opened;
 }
 
 void log_start(const OpenedBackend& opened, const BenchData& data, Log& log) {
@@ -70,23 +65,36 @@ void check_any_measured(const SweepResult& result) {
        "no batch size could be measured; batch {}: {}: {}", row.batch, row.ended_by, row.note);
 }
 
+// What can be said before anything is measured.
+BenchContext context_of(const BenchRequest& request, const Backend& backend,
+                        const BenchData& data) {
+  const Config& config = request.sweep.config;
+  return {.program = request.program,
+          .command = request.command,
+          .config_name = config.name,
+          .config = dump_config(config),
+          .data = data.dataset().description,
+          .began = utc_now(),
+          .machine = describe_machine(backend),
+          .limits = request.sweep.limits,
+          .price = {}};
+}
+
+void report_where_asked(const BenchRequest& request, const std::vector<BenchDocument>& documents,
+                        Log& log) {
+  if (!request.report) return;
+  const std::vector<std::string> names = write_report(*request.report, documents);
+  log.info("report: {}/{}, with {} more files", *request.report, names.back(), names.size() - 1);
+}
+
 void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
   check_bench_folder(request.outdir);
+  if (request.report) check_report_folder(*request.report);
   const std::vector<GpuPrice> prices = price_list_for(request.price);
   const Config& config = request.sweep.config;
-  BenchContext context{.program = request.program,
-                       .command = request.command,
-                       .config_name = config.name,
-                       .config = dump_config(config),
-                       .data = {},
-                       .began = utc_now(),
-                       .machine = {},
-                       .limits = request.sweep.limits,
-                       .price = {}};
   const OpenedBackend opened = open_device(config, log);
   const BenchData data(*opened.backend, load_dataset(config.data, config.train.seed.value_or(1)));
-  context.machine = describe_machine(*opened.backend);
-  context.data = data.dataset().description;
+  BenchContext context = context_of(request, *opened.backend, data);
   log_start(opened, data, log);
   const PriceFinding price = find_price_for(request.price, prices, context.machine.device);
   if (price.per_hour) context.price = price.origin;
@@ -100,13 +108,49 @@ void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>
     log.info("{}: nothing was measured, nothing is written", result.ended);
   } else {
     log.info("{}", bench_table(result.rows, request.sweep.limits));
-    write_bench_files(request.outdir, result, context);
-    log.info("written: {0}/bench.csv, {0}/bench.json", request.outdir);
+    const BenchDocument document{
+        .context = std::move(context), .result = std::move(result), .after = {}};
+    write_bench_files(request.outdir, document);
+    log.info("written: {0}/{1}, {0}/{2}", request.outdir, kBenchCsvName, kBenchJsonName);
+    report_where_asked(request, {document}, log);
   }
 }
 
-std::string precision_label(DType compute) {
-  return compute == DType::F32 ? "fp32" : fmt::format("mixed {}", name_of(compute));
+void measure_after(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
+  check_after_folder(request.outdir);
+  if (request.report) check_report_folder(*request.report);
+  check_can_draw();
+  Config config = request.sweep.config;
+  config.train.batch = request.sweep.batches.front();
+  const OpenedBackend opened = open_device(config, log);
+  const BenchData data(*opened.backend, load_dataset(config.data, config.train.seed.value_or(1)));
+  check_dataset(data.dataset(), config.train.batch);
+  log_start(opened, data, log);
+  make_output_folder(request.outdir, "--outdir");
+  BenchDocument document{.context = context_of(request, *opened.backend, data),
+                         .result = {},
+                         .after = run_after(*opened.backend, data,
+                                            {.config = config,
+                                             .choices = request.sweep.choices,
+                                             .minutes = request.after_minutes,
+                                             .folder = request.outdir},
+                                            log, signal_received)};
+  document.result.ended = document.after.ended;
+  if (document.after.rows.empty()) {
+    log.info("{}: no time was reached, nothing is written", document.after.ended);
+    return;
+  }
+  log.info("{}", after_table(document.after));
+  write_after_file(request.outdir, document);
+  log.info("written: {}/{}", request.outdir, kAfterJsonName);
+  report_where_asked(request, {document}, log);
+}
+
+void merge(const BenchRequest& request, Log& log) {
+  check_report_folder(*request.report);
+  std::vector<BenchDocument> documents;
+  for (const std::string& path : request.merged) documents.push_back(read_bench_file(path));
+  report_where_asked(request, documents, log);
 }
 
 // Without a device there is no automatic 16-bit type but the GPU's.
@@ -136,63 +180,19 @@ void print_floors(const BenchRequest& request, Log& log) {
       "convolutions and dense layers; MiB: every array of a call once, and twice what is added to");
 }
 
-// A lane with a backend of its own, whose operations are measured apart from the other lanes'.
-struct ProfiledLane {
-  ProfiledLane(const Config& config, const SweepLimits& limits, Log& log)
-      : profile(open_device(config, log).backend),
-        data(profile, load_dataset(config.data, config.train.seed.value_or(1))),
-        lane((check_dataset(data.dataset(), config.train.batch), profile), data, config) {
-    name_layers(profile, lane.step());
-    lane.warm_up(std::max(limits.warmup, kFewestWarmupSteps));
-    profile.reset();
-  }
-
-  ProfilingBackend profile;
-  BenchData data;
-  Lane lane;
-};
-
-// Step by step in turn, so that drift favours none.
-std::vector<LaneProfile> profile_batch(const BenchRequest& request, std::int64_t batch, Log& log,
-                                       const std::atomic<int>& signal_received) {
-  const SweepLimits& limits = request.sweep.limits;
-  Config config = request.sweep.config;
-  config.train.batch = batch;
-  std::vector<std::unique_ptr<ProfiledLane>> lanes;
-  for (const PrecisionChoice& choice : request.sweep.choices) {
-    config.precision.mode = choice.mode;
-    config.precision.half = choice.half;
-    lanes.push_back(std::make_unique<ProfiledLane>(config, limits, log));
-  }
-  std::int64_t steps = 0;
-  const auto is_short = [&](const auto& lane) { return lane->lane.seconds() < limits.min_seconds; };
-  while (signal_received == 0 &&
-         (steps < kFewestProfiledSteps || std::ranges::any_of(lanes, is_short))) {
-    for (const auto& lane : lanes) lane->lane.measure(1);
-    ++steps;
-  }
-  std::vector<LaneProfile> profiles;
-  for (const auto& lane : lanes) {
-    const DType compute = lane->lane.compute();
-    profiles.push_back({.label = precision_label(compute),
-                        .steps = steps,
-                        .operations = lane->profile.operations()});
-  }
-  return profiles;
-}
-
 void print_profiles(const BenchRequest& request, Log& log,
                     const std::atomic<int>& signal_received) {
   log.info("device: {}", open_device(request.sweep.config, log).backend->description());
   for (const std::int64_t batch : request.sweep.batches) {
-    const auto profiles = profile_batch(request, batch, log, signal_received);
+    const auto profiles = profile_batch(request.sweep, batch, log, signal_received);
     if (signal_received != 0) return;
     log.info("batch {}, of a step (mean of {})\n{}", batch, profiles.front().steps,
              profile_table(profiles));
   }
   log.info(
       "waiting after each operation costs overlap: shares hold, the sum is an upper bound; faster: "
-      "than in the first precision");
+      "than in the first precision; sampling: a grid every {:g} minutes, as a share of each step",
+      request.sweep.config.output.sample_every);
 }
 
 }  // namespace
@@ -207,6 +207,12 @@ int run_bench(const BenchRequest& request, Log& log, const std::atomic<int>& sig
       break;
     case BenchMode::Profile:
       print_profiles(request, log, signal_received);
+      break;
+    case BenchMode::After:
+      measure_after(request, log, signal_received);
+      break;
+    case BenchMode::Merge:
+      merge(request, log);
       break;
   }
   return signal_received == 0 ? 0 : kSignalExit + signal_received;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/log.h"
 #include "bench/cost.h"
@@ -11,9 +13,11 @@
 namespace acgan {
 
 enum class BenchMode {
-  Sweep,   // times of whole steps, into bench.csv and bench.json
-  Floors,  // what a step must cost at least, operation by operation; needs no device
-  Profile  // where the time of a step goes, the precisions beside each other
+  Sweep,    // times of whole steps, into bench.csv and bench.json
+  Floors,   // what a step must cost at least, operation by operation; needs no device
+  Profile,  // where the time of a step goes, the precisions beside each other
+  After,    // what each precision has learnt after the same time, into after.json
+  Merge     // no measuring: a report from files of earlier sweeps, maybe of other machines
 };
 
 struct BenchRequest {
@@ -22,8 +26,11 @@ struct BenchRequest {
   PriceRequest price;
   std::vector<Peak> peaks;  // of Floors
   std::string outdir = "bench";
-  std::string program;  // name and version, for bench.json
-  std::string command;  // what was typed
+  std::optional<std::string> report;  // folder for figures and report.html
+  std::vector<std::string> merged;    // of Merge: bench.json or after.json files
+  std::vector<double> after_minutes;  // of After
+  std::string program;                // name and version, for bench.json
+  std::string command;                // what was typed
 };
 
 // Measures, prints a table and writes bench.csv and bench.json. Returns the exit code. Throws

@@ -66,8 +66,9 @@ std::string timed_table(const std::vector<BenchRow>& rows) {
   return table.text();
 }
 
-// A note that several rows share stands once.
-std::string notes_of(const std::vector<BenchRow>& rows) {
+}  // namespace
+
+std::vector<std::string> bench_notes(const std::vector<BenchRow>& rows) {
   std::vector<std::pair<std::string, std::string>> notes;  // text, rows
   for (const BenchRow& row : rows) {
     if (row.note.empty()) continue;
@@ -80,12 +81,10 @@ std::string notes_of(const std::vector<BenchRow>& rows) {
       same->second += ", " + name;
     }
   }
-  std::string text;
-  for (const auto& [note, names] : notes) text += fmt::format("{}: {}\n", names, note);
-  return text;
+  std::vector<std::string> lines;
+  for (const auto& [note, names] : notes) lines.push_back(fmt::format("{}: {}", names, note));
+  return lines;
 }
-
-}  // namespace
 
 std::string bench_table(const std::vector<BenchRow>& rows, const SweepLimits& limits) {
   std::string text = result_table(rows);
@@ -97,7 +96,40 @@ std::string bench_table(const std::vector<BenchRow>& rows, const SweepLimits& li
       "\nended by spread: the median is known to +-{:g}% (95% interval); by time: after {:g} s it "
       "was not; MiB: networks, passes, optimizers and data set\n",
       100 * limits.spread, limits.max_seconds);
-  return text + notes_of(rows);
+  for (const std::string& note : bench_notes(rows)) text += note + '\n';
+  return text;
+}
+
+std::vector<std::vector<std::string>> after_cells(const AfterResult& after) {
+  std::vector<std::vector<std::string>> cells{
+      {"minutes", "precision", "steps", "images", "d loss", "g loss", "q loss", "skipped",
+       "fakes classified right", "Frechet", "kernel x1000", "precision", "recall", "diversity"}};
+  for (const AfterRow& row : after.rows) {
+    cells.push_back({fmt::format("{:g}", row.minutes), row.label(), fmt::format("{}", row.step),
+                     fmt::format("{}", row.images), number(row.d_loss, 3), number(row.g_loss, 3),
+                     number(row.q_loss, 3), fmt::format("{}", row.skipped)});
+    if (!row.quality) {
+      cells.back().resize(cells.front().size());
+      continue;
+    }
+    const AfterQuality& quality = *row.quality;
+    cells.back().insert(cells.back().end(),
+                        {number(100 * quality.accuracy, 1) + "%", number(quality.frechet, 2),
+                         number(1e3 * quality.kernel, 2), number(quality.precision, 3),
+                         number(quality.recall, 3), number(quality.diversity, 3)});
+  }
+  return cells;
+}
+
+std::string after_table(const AfterResult& after) {
+  const auto cells = after_cells(after);
+  TextTable table(cells.front(), 2);
+  for (std::size_t i = 1; i < cells.size(); ++i) table.add(cells[i]);
+  std::string text = table.text();
+  for (const AfterRow& row : after.rows) {
+    if (!row.note.empty()) text += fmt::format("{} {}: {}\n", row.minutes, row.label(), row.note);
+  }
+  return text + after.quality_note + "\n";
 }
 
 }  // namespace acgan

@@ -23,7 +23,8 @@ std::vector<std::string> heading_for(const std::vector<Peak>& peaks) {
 }  // namespace
 
 FloorTime floor_time(const OperationTotals& operation, DType compute, const Peak& peak) {
-  const double tflops = compute == DType::F32 ? peak.tflops_fp32 : peak.tflops_half;
+  const bool in_fp32 = compute == DType::F32 || (compute == DType::BF16 && !peak.has_bf16);
+  const double tflops = in_fp32 ? peak.tflops_fp32 : peak.tflops_half;
   const double arithmetic = operation.flops / (tflops * 1e12);
   const double memory = operation.bytes / (peak.gbs * 1e9);
   return {.seconds = std::max(arithmetic, memory), .by_compute = arithmetic > memory};

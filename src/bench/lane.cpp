@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/format.h"
 #include "train/train_setup.h"
 
 namespace acgan {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// From here on one more step a block costs little.
-constexpr std::int64_t kStepsWorthSettling = 8;
 
 std::int64_t skips_in(const std::vector<OptimizerState>& optimizers) {
   std::int64_t skips = 0;
@@ -20,6 +18,10 @@ std::int64_t skips_in(const std::vector<OptimizerState>& optimizers) {
 }
 
 }  // namespace
+
+std::string precision_label(DType compute) {
+  return compute == DType::F32 ? "fp32" : fmt::format("mixed {}", name_of(compute));
+}
 
 Lane::Lane(Backend& backend, const BenchData& data, const Config& config)
     : data_(data),
@@ -37,6 +39,7 @@ void Lane::start_step() {
   loader_.next(indices_);
   step_.load_batch(data_.images(), data_.labels(), indices_);
   step_.run();
+  ++steps_;
 }
 
 void Lane::warm_up(std::int64_t steps) {
@@ -53,8 +56,6 @@ void Lane::warm_up(std::int64_t steps) {
 }
 
 void Lane::measure(std::int64_t steps) {
-  // After another lane's block the caches are that lane's.
-  if (steps >= kStepsWorthSettling) start_step();
   double sum = 0;
   resting_->start();
   const Readback* before = resting_.get();
@@ -65,7 +66,9 @@ void Lane::measure(std::int64_t steps) {
     milliseconds_.push_back(outcome.milliseconds_since(*before));
     sum += 1e-3 * milliseconds_.back();
     before = &outcome;
-    optimizers_ = step_.outcome(outcome).optimizers;
+    StepOutcome left = step_.outcome(outcome);
+    optimizers_ = std::move(left.optimizers);
+    metrics_ = left.metrics;
   };
   // The device always has the next step while this program looks at the last one.
   for (std::int64_t i = 0; i < steps; ++i) {

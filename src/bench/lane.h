@@ -10,6 +10,9 @@
 
 namespace acgan {
 
+// "fp32", "mixed bf16"
+std::string precision_label(DType compute);
+
 // One way to compute at one batch size, ready to be measured: the same steps as in training.
 class Lane {
  public:
@@ -18,6 +21,8 @@ class Lane {
 
   // Steps that are in no figure.
   void warm_up(std::int64_t steps);
+  // A step that counts in no figure: after another lane's block the caches are that lane's.
+  void settle() { start_step(); }
   // Measures so many steps that follow each other, as the device sees them: from where it has
   // finished one to where it has finished the next.
   void measure(std::int64_t steps);
@@ -29,6 +34,8 @@ class Lane {
   const std::vector<double>& milliseconds() const { return milliseconds_; }
   double seconds() const { return seconds_; }  // sum of these
   std::int64_t warm_up_steps() const { return warm_up_steps_; }
+  std::int64_t steps() const { return steps_; }            // all that were run
+  const StepMetrics& metrics() const { return metrics_; }  // of the last step measured
   // One step, as the last ones took; 0 before any.
   double step_seconds() const { return step_seconds_; }
   // Updates that were left out since the warm-up, and those that were so one after the other.
@@ -48,7 +55,8 @@ class Lane {
   std::unique_ptr<Readback> resting_;
   std::vector<OptimizerState> optimizers_;  // as the newest outcome says
   std::int64_t skipped_before_ = 0;         // while warming up
-  std::int64_t warm_up_steps_ = 0;
+  std::int64_t warm_up_steps_ = 0, steps_ = 0;
+  StepMetrics metrics_;
   std::vector<double> milliseconds_;
   double seconds_ = 0, step_seconds_ = 0;
 };

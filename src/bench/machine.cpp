@@ -6,6 +6,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "train/train_setup.h"
+
 namespace acgan {
 namespace {
 
@@ -37,6 +39,13 @@ std::string system_name() {
 bool is_gpu(const Backend& backend) { return backend.name().starts_with("cuda"); }
 
 }  // namespace
+
+OpenedBackend open_device(Config config, Log& log) {
+  config.precision.mode = PrecisionMode::Fp32;
+  OpenedBackend opened = open_backend(backend_request(config));
+  check_gpu_settings(config, opened, log);
+  return opened;
+}
 
 std::string device_name(const Backend& backend) {
   if (!is_gpu(backend)) return processor_name();

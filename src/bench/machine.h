@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "backend/backend.h"
+#include "backend/open_backend.h"
+#include "base/log.h"
+#include "config/config.h"
 
 namespace acgan {
 
@@ -16,6 +18,9 @@ struct Machine {
   double memory_mib = 0;
   std::string system;  // distribution and kernel
 };
+
+// The device that the config names, for steps of every precision. Throws Error{Device}.
+OpenedBackend open_device(Config config, Log& log);
 
 Machine describe_machine(const Backend& backend);
 

@@ -109,8 +109,10 @@ std::string rate(double amount, double seconds) {
   return amount <= 0 || seconds <= 0 ? "-" : fmt::format("{:.1f}", amount / seconds * 1e-9);
 }
 
+enum class Small { Fold, Keep };
+
 std::string table_of(std::vector<std::string> heading, const std::vector<Line>& lines,
-                     const std::vector<LaneProfile>& lanes) {
+                     const std::vector<LaneProfile>& lanes, Small treatment) {
   const std::size_t name_parts = heading.size();
   for (const LaneProfile& lane : lanes) {
     heading.insert(heading.end(), {lane.label + " ms", "share", "GFLOP/s", "GB/s"});
@@ -136,7 +138,7 @@ std::string table_of(std::vector<std::string> heading, const std::vector<Line>& 
   };
   std::vector<Line> small;
   for (const Line& line : lines) {
-    if (is_small(line, sum)) {
+    if (treatment == Small::Fold && is_small(line, sum)) {
       small.push_back(line);
     } else {
       add(line);
@@ -150,6 +152,33 @@ std::string table_of(std::vector<std::string> heading, const std::vector<Line>& 
   return table.text();
 }
 
+// By phase of training, in the order of a step; what is done now and then with its share.
+std::vector<Line> phase_lines(const std::vector<LaneProfile>& lanes) {
+  constexpr const char* kPhases[kStepPhases] = {"data and latents", "D", "G and Q", "optimizers"};
+  std::vector<Line> lines;
+  const auto add = [&](const char* name, const auto& cost_of) {
+    lines.push_back({.name = {name}, .lanes = {}});
+    for (const LaneProfile& lane : lanes) lines.back().lanes.push_back(cost_of(lane));
+  };
+  for (int i = 0; i < kStepPhases; ++i) {
+    add(kPhases[i], [i](const LaneProfile& lane) {
+      const PhaseTotals& phase = lane.phases[static_cast<std::size_t>(i)];
+      const auto steps = static_cast<double>(std::max<std::int64_t>(1, lane.steps));
+      return Cost{phase.seconds / steps, phase.flops / steps, phase.bytes / steps};
+    });
+  }
+  add("between operations", [](const LaneProfile& lane) {
+    double sum = 0;
+    for (const PhaseTotals& phase : lane.phases) sum += phase.seconds;
+    const auto steps = static_cast<double>(std::max<std::int64_t>(1, lane.steps));
+    return Cost{std::max(0.0, lane.step_seconds - sum / steps)};
+  });
+  add("sampling",
+      [](const LaneProfile& lane) { return Cost{lane.sampling_share * lane.step_seconds}; });
+  add("logging", [](const LaneProfile& lane) { return Cost{lane.logging_seconds}; });
+  return lines;
+}
+
 }  // namespace
 
 std::string profile_table(const std::vector<LaneProfile>& lanes) {
@@ -160,8 +189,9 @@ std::string profile_table(const std::vector<LaneProfile>& lanes) {
   const auto by_kind = lines_of(lanes, [](const OperationTotals& operation) {
     return std::vector<std::string>{kind_of(operation.operation)};
   });
-  return table_of({"layer", "operation", "shape"}, by_operation, lanes) + "\n" +
-         table_of({"kind"}, by_kind, lanes);
+  return table_of({"layer", "operation", "shape"}, by_operation, lanes, Small::Fold) + "\n" +
+         table_of({"kind"}, by_kind, lanes, Small::Fold) + "\n" +
+         table_of({"phase"}, phase_lines(lanes), lanes, Small::Keep);
 }
 
 }  // namespace acgan

@@ -1,7 +1,5 @@
 #include "bench/sweep.h"
 
-#include <csignal>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -30,6 +28,8 @@ using Lanes = std::vector<std::unique_ptr<Lane>>;
 // Long enough for the clock and the pipeline, short against drift.
 constexpr double kBlockSeconds = 0.25;
 constexpr double kMostStepsPerBlock = 256;
+// From so many steps a block on one more costs little.
+constexpr double kStepsWorthSettling = 8;
 // A median from fewer rounds than this has not seen the machine change.
 constexpr int kFewestRounds = 4;
 constexpr double kLineIntervalSeconds = 10;
@@ -67,10 +67,6 @@ class Sweep {
   Clock::time_point last_line_ = Clock::now();
 };
 
-std::string signal_text(int signal) {
-  return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-}
-
 Config Sweep::config_of(std::int64_t batch, const PrecisionChoice& choice) const {
   Config config = request_.config;
   config.train.batch = batch;
@@ -102,7 +98,7 @@ SweepResult Sweep::run() {
         batches_left * static_cast<double>(configs_of(batch).size()) * request_.limits.max_seconds;
     for (BenchRow& row : measure_batch(batch)) result.rows.push_back(std::move(row));
   }
-  if (signal_ != 0) result.ended = signal_text(signal_);
+  if (signal_ != 0) result.ended = signal_name(signal_);
   add_speedups(result.rows);
   return result;
 }
@@ -205,6 +201,7 @@ void Sweep::measure(const Lanes& lanes) {
       if (signal_ != 0) break;
       if (lane->seconds() >= request_.limits.max_seconds) continue;
       const double steps = std::round(kBlockSeconds / std::max(lane->step_seconds(), 1e-6));
+      if (steps >= kStepsWorthSettling) lane->settle();
       lane->measure(static_cast<std::int64_t>(std::clamp(steps, 1.0, kMostStepsPerBlock)));
     }
     report(lanes);
@@ -250,7 +247,7 @@ BenchRow Sweep::row_of(const Lane& lane) const {
   row.skipped = lane.skipped();
   const bool is_settled = lane.milliseconds().size() >= kFewestForInterval &&
                           interval.spread() <= request_.limits.spread;
-  row.ended_by = signal_ != 0 ? signal_text(signal_) : is_settled ? "spread" : "time";
+  row.ended_by = signal_ != 0 ? signal_name(signal_) : is_settled ? "spread" : "time";
   // An update that is left out takes less time than one that is made.
   const double updates =
       static_cast<double>(row.iterations) * static_cast<double>(lane.step().optimizers().size());

@@ -8,6 +8,8 @@ namespace acgan {
 int run_bench_command(const BenchCommand& command) {
   const SignalGuard guard;
   BenchRequest request = command.request;
+  Log log(command.verbosity);
+  if (request.mode == BenchMode::Merge) return run_bench(request, log, guard.received());
   request.sweep.config = load_config(command.config_path, command.overrides);
   if (request.sweep.batches.empty()) {
     request.sweep.batches.push_back(request.sweep.config.train.batch);
@@ -17,7 +19,6 @@ int run_bench_command(const BenchCommand& command) {
       choice.half = request.sweep.config.precision.half;
     }
   }
-  Log log(command.verbosity);
   Config& config = request.sweep.config;
   config.train.seed = choose_seed(config, std::nullopt, log);
   log.info("seed: {}", *config.train.seed);

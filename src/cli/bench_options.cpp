@@ -234,16 +234,101 @@ struct PeakTexts {
   static constexpr double kSmallestPeak = 1e-6, kLargestPeak = 1e9;
 };
 
+// What bench does in place of a sweep, and where pictures go.
+struct ModeTexts {
+  bool floors = false, profile = false;
+  OptionalText after, report;
+  Arguments merged;
+
+  void declare(OptionParser& parser) {
+    parser.flag("--floors",
+                "instead of measuring: what each operation of a step must cost at least; needs no "
+                "GPU",
+                floors);
+    parser.flag("--profile", "time by operation and phase, the precisions beside each other",
+                profile);
+    parser.value("--after", "T1,T2,...",
+                 "trains every precision for these times (minutes, or 90s, 7m, 1.5h) and puts the "
+                 "grids and what each has learnt beside each other",
+                 after);
+    parser.list("--merge", "FILE...",
+                "no measuring: one report from these bench.json and after.json files, of any "
+                "machines",
+                merged);
+    parser.value("--report", "DIR",
+                 "writes figures (SVG and PNG, drawn by gnuplot) and a self-contained report.html",
+                 report);
+  }
+
+  BenchMode mode(const OptionParser& parser) const {
+    if (floors + profile + after.has_value() + !merged.empty() > 1) {
+      parser.reject("--floors, --profile, --after and --merge exclude each other");
+    }
+    return floors            ? BenchMode::Floors
+           : profile         ? BenchMode::Profile
+           : after           ? BenchMode::After
+           : !merged.empty() ? BenchMode::Merge
+                             : BenchMode::Sweep;
+  }
+
+  std::vector<double> minutes() const {
+    std::vector<double> times;
+    for (const std::string& part : split_at_commas(*after)) {
+      add_once(times, parse_minutes(part, "--after"));
+    }
+    std::ranges::sort(times);
+    return times;
+  }
+};
+
+// What an option was given for that does not use it.
+void check_uses(const OptionParser& parser, BenchMode mode, const ModeTexts& modes,
+                const PeakTexts& peaks, const PriceTexts& price, bool has_outdir) {
+  if (mode != BenchMode::Floors && peaks.is_given()) {
+    parser.reject("--peak, --peak-tflops and --peak-gbs need --floors");
+  }
+  const bool writes = mode == BenchMode::Sweep || mode == BenchMode::After;
+  if (!writes && has_outdir) {
+    parser.reject("only a sweep and --after write files into --outdir: leave it out");
+  }
+  if (mode != BenchMode::Sweep && price.is_given()) {
+    parser.reject("only a sweep counts costs: leave the prices out");
+  }
+  if (!writes && mode != BenchMode::Merge && modes.report) {
+    parser.reject("--floors and --profile have no report: leave --report out");
+  }
+  if (mode == BenchMode::Merge && !modes.report) {
+    parser.reject("--merge needs --report DIR, where the report goes");
+  }
+}
+
+// What --set says and bench would not follow.
+void check_settings(const OptionParser& parser, const std::vector<ConfigOverride>& settings,
+                    bool has_batches, bool has_halves) {
+  for (const ConfigOverride& setting : settings) {
+    if (setting.key == "train.batch" && has_batches) {
+      parser.reject("--batch and --set train.batch exclude each other");
+    }
+    if (setting.key == "precision.mode") {
+      parser.reject("--set precision.mode: bench measures what --precision lists");
+    }
+    if (setting.key == "precision.half" && has_halves) {
+      parser.reject("--half and --set precision.half exclude each other");
+    }
+  }
+}
+
 }  // namespace
 
 Command parse_bench(const Arguments& arguments) {
-  OptionParser parser("bench", "Measures training steps in fp32 and mixed precision.");
+  OptionParser parser("bench", "Measures training in fp32 and mixed precision.");
   BenchCommand command;
   OptionalText config, batches, precisions, halves, outdir;
   LimitTexts limits;
   PriceTexts price;
   PeakTexts peaks;
-  bool quiet = false, floors = false, profile = false;
+  ModeTexts modes;
+  bool quiet = false;
   parser.value("-c,--config", "FILE", "YAML config; required", config);
   parser.value("--batch", "N1,N2,...",
                "batch sizes, integers from 2 to 65536; default: the config's", batches);
@@ -256,35 +341,40 @@ Command parse_bench(const Arguments& arguments) {
                fmt::format("where bench.csv and bench.json go, in place of older ones; default {}",
                            command.request.outdir),
                outdir);
-  parser.flag("--floors",
-              "instead of measuring: what each operation of a step must cost at least; needs no "
-              "GPU",
-              floors);
+  modes.declare(parser);
   peaks.declare(parser);
-  parser.flag("--profile", "time by operation, the precisions beside each other", profile);
   const ConfigOptions options(parser, kConfigOptions);
   parser.flag("-q,--quiet", "warnings and errors only", quiet);
 
   if (auto help = parser.parse(arguments)) return *help;
-  if (!config) parser.reject("expected a config (-c FILE.yaml), found none");
-  command.config_path = *config;
-  command.overrides = options.overrides();
   BenchRequest& request = command.request;
+  request.mode = modes.mode(parser);
+  const bool is_merge = request.mode == BenchMode::Merge;
+  if (!config && !is_merge) parser.reject("expected a config (-c FILE.yaml), found none");
+  if (config && is_merge) parser.reject("--merge measures nothing: leave -c out");
+  command.config_path = config.value_or("");
+  command.overrides = options.overrides();
   if (batches) request.sweep.batches = parse_batches(parser, *batches);
   request.sweep.choices = parse_choices(parser, precisions, halves);
   command.half_from_config = !halves;
   request.sweep.limits = limits.limits(parser);
   request.price = price.request(parser);
   request.peaks = peaks.peaks(parser);
-  if (floors && profile) parser.reject("--floors and --profile exclude each other");
-  if (!floors && peaks.is_given())
-    parser.reject("--peak, --peak-tflops and --peak-gbs need --floors");
-  if ((floors || profile) && outdir)
-    parser.reject("--floors and --profile write no files: leave --outdir out");
-  if ((floors || profile) && price.is_given()) {
-    parser.reject("--floors and --profile count no cost: leave the prices out");
+  check_uses(parser, request.mode, modes, peaks, price, outdir.has_value());
+  check_settings(parser, command.overrides, batches.has_value(), halves.has_value());
+  if (request.mode == BenchMode::After) {
+    request.after_minutes = modes.minutes();
+    if (request.after_minutes.front() <= 0)
+      parser.reject("--after: expected times above 0, found 0");
+    if (request.sweep.batches.size() > 1) {
+      parser.reject("--after trains at one batch size: give --batch one number");
+    }
   }
-  request.mode = floors ? BenchMode::Floors : profile ? BenchMode::Profile : BenchMode::Sweep;
+  request.merged = modes.merged;
+  request.report = modes.report;
+  if (request.report && request.report->empty()) {
+    parser.reject("--report must name a folder, found nothing");
+  }
   if (outdir) request.outdir = *outdir;
   if (request.outdir.empty()) parser.reject("--outdir must name a folder, found nothing");
   request.program = "acgan-train " ACGAN_VERSION;

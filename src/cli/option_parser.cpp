@@ -42,6 +42,7 @@ std::string wrapped(const std::string& text, std::size_t width) {
 }
 
 constexpr std::size_t kNameColumn = 34, kTextColumn = 64;
+constexpr int kLongestList = 1000;
 
 std::string key_table() {
   std::string table = "Config keys, as --set takes them (YAML nests them at the dots):\n";
@@ -91,6 +92,14 @@ void OptionParser::values(const std::string& flag, const std::string& label,
       ->option_text(label)
       ->type_name(label)
       ->allow_extra_args(false);
+}
+
+void OptionParser::list(const std::string& flag, const std::string& label,
+                        const std::string& description, Arguments& target) {
+  app_->add_option(flag, target, wrapped(description, kTextColumn))
+      ->option_text(label)
+      ->type_name(label)
+      ->expected(1, kLongestList);
 }
 
 void OptionParser::flag(const std::string& flag, const std::string& description, bool& target) {

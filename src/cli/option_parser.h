@@ -32,6 +32,9 @@ class OptionParser {
              std::optional<std::string>& target);
   void values(const std::string& flag, const std::string& label, const std::string& description,
               Arguments& target);
+  // One option with any number of values behind it.
+  void list(const std::string& flag, const std::string& label, const std::string& description,
+            Arguments& target);
   void flag(const std::string& flag, const std::string& description, bool& target);
   void footer(const std::string& text);
 

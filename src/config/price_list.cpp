@@ -121,7 +121,11 @@ std::vector<GpuPrice> load_prices(const std::string& path) {
 
 const GpuPrice* find_price(const std::vector<GpuPrice>& prices, const std::string& device,
                            const std::string& region) {
+  const auto is_slice = [](const std::string& name) {
+    return name.find("MIG") != std::string::npos;
+  };
   for (const GpuPrice& price : prices) {
+    if (is_slice(device) && !is_slice(price.match)) continue;
     if (!region.empty() && price.region != region) continue;
     if (fnmatch(price.match.c_str(), device.c_str(), FNM_CASEFOLD) == 0) return &price;
   }

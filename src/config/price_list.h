@@ -21,7 +21,8 @@ struct GpuPrice {
 // was found and what is allowed.
 std::vector<GpuPrice> load_prices(const std::string& path);
 
-// The first entry for a device of this name, in `region` where one is given; null: none.
+// The first entry for a device of this name, in `region` where one is given; null: none. A slice of
+// a GPU (MIG) has no price but one of an entry that names slices: the whole one's is too high.
 const GpuPrice* find_price(const std::vector<GpuPrice>& prices, const std::string& device,
                            const std::string& region);
 

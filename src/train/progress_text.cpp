@@ -1,5 +1,7 @@
 #include "train/progress_text.h"
 
+#include <csignal>
+
 #include <algorithm>
 #include <cmath>
 
@@ -17,6 +19,10 @@ std::string duration_text(double seconds) {
 
 std::string bytes_text(std::size_t bytes) {
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1024.0 * 1024.0));
+}
+
+std::string signal_name(int signal) {
+  return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
 }
 
 std::string progress_line(const StepRecord& record, const TrainConfig& train) {

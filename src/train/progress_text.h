@@ -14,6 +14,7 @@ namespace acgan {
 // Pieces of what the terminal shows.
 std::string duration_text(double seconds);  // 45s, 7m 03s, 1h 02m 03s
 std::string bytes_text(std::size_t bytes);  // 153.2 MiB
+std::string signal_name(int signal);        // SIGINT; of those that ask for an orderly end
 // step 120  34%  elapsed 41s  eta 1m 19s  d 1.234 g 0.800 q 2.500  accuracy ...  190.2 images/s
 // scales ... skipped ...
 std::string progress_line(const StepRecord& record, const TrainConfig& train);

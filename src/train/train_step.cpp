@@ -77,6 +77,7 @@ TrainStep::TrainStep(Backend& backend, const TrainStepOptions& options)
 void TrainStep::load_batch(const Tensor& images, const Tensor& labels,
                            std::span<const std::int32_t> indices) {
   ACGAN_CHECK(static_cast<std::int64_t>(indices.size()) == options_.batch);
+  backend_.begin_phase(StepPhase::Data);
   backend_.upload(indices_.view(), indices.data());
   backend_.gather_images(images, indices_.view(), options_.image_divisor,
                          images_.view().slice(0, options_.batch));
@@ -105,6 +106,7 @@ void TrainStep::run() {
 
 void TrainStep::draw_latents() {
   auto* state = static_cast<RandomState*>(random_.view().data);
+  backend_.begin_phase(StepPhase::Data);
   backend_.random_uniform(state, RandomStream::Latents, latents_.view());
   backend_.advance_random(state);
 }
@@ -139,6 +141,7 @@ void TrainStep::class_loss(const Activations& pass, std::int64_t group, float St
 // the classifier's.
 void TrainStep::discriminator_half() {
   const std::int64_t n = options_.batch;
+  backend_.begin_phase(StepPhase::Discriminator);
   backend_.concat_one_hot(latents_.view(), labels_.view(), generator_input_.view());
   model_.generator.forward(generator_input_.view(), generator_pass_);
   model_.trunk.forward(images_.view(), trunk_pass_);
@@ -174,6 +177,7 @@ void TrainStep::discriminator_half() {
       trunk_pass_, scratch_,
       {.dy = df, .group_of = kBothGroups, .targets = to_d(model_.trunk), .dx = {}});
 
+  backend_.begin_phase(StepPhase::Optimizers);
   d().flag_nonfinite();
   model_.trunk.update_running(trunk_pass_, 1, d().state());
   if (joint_) model_.classifier.update_running(classifier_pass_, 1, d().state());
@@ -183,6 +187,7 @@ void TrainStep::discriminator_half() {
 }
 
 void TrainStep::generator_half() {
+  backend_.begin_phase(StepPhase::Generator);
   if (joint_) {
     joint_generator_half();
   } else {
@@ -233,6 +238,7 @@ void TrainStep::dgq_generator_half() {
                              .targets = to_q_and_g,
                              .dx = {}});
 
+  backend_.begin_phase(StepPhase::Optimizers);
   g().flag_nonfinite();
   q().flag_nonfinite();
   model_.trunk.update_running(trunk_pass_, 1, q().state());
@@ -277,6 +283,7 @@ void TrainStep::joint_generator_half() {
   model_.generator.backward(generator_pass_, scratch_,
                             {.dy = dimage, .group_of = kFirstGroup, .targets = to_g, .dx = {}});
 
+  backend_.begin_phase(StepPhase::Optimizers);
   g().flag_nonfinite();
   model_.generator.update_running(generator_pass_, 1, g().state());
   Adam* const by_g[] = {&g()};

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "bench/bench_files.h"
+#include "bench/bench_samples.h"
 #include "bench/bench_table.h"
 #include "support/temporary_folder.h"
 
@@ -14,32 +15,6 @@ namespace {
 const char* const kPromised =
     "device,precision,half,tf32,conv,batch,warmup,iterations,median_ms,p10_ms,p90_ms,images_per_s,"
     "peak_mib,skipped,seconds_per_1000,price_per_hour,cost_per_million_batches,speedup_vs_fp32,";
-
-BenchRow measured_row() {
-  BenchRow row;
-  row.device = "Some \"GPU\", 16 GiB";
-  row.precision = "mixed";
-  row.half = "fp16";
-  row.conv = "handwritten";
-  row.batch = 64;
-  row.warmup = 5;
-  row.iterations = 10;
-  row.median_ms = 8;
-  row.images_per_second = 8000;
-  row.speedup_vs_fp32 = 0.5;
-  row.ended_by = "spread";
-  return row;
-}
-
-BenchRow refused_row() {
-  BenchRow row;
-  row.device = "cpu";
-  row.precision = "fp32";
-  row.batch = 2048;
-  row.ended_by = "does not fit";
-  row.note = "out of\nmemory";
-  return row;
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -55,23 +30,17 @@ TEST_CASE("bench.csv has the promised columns first, and empty cells where nothi
   REQUIRE(lines.size() == 3);
   CHECK_THAT(lines[0], Catch::StartsWith(kPromised));
   CHECK_THAT(lines[1], Catch::StartsWith("\"Some \"\"GPU\"\", 16 GiB\",mixed,fp16,false,"
-                                         "handwritten,64,5,10,8,0,0,8000,0,0,0,,,0.5,"));
+                                         "handwritten,64,5,10,8,7,9,8000,0,0,0.125,,,0.5,"));
   CHECK_THAT(lines[2], Catch::StartsWith("cpu,fp32,,false,,2048,0,0,,,,,,0,,,,,") &&
                            Catch::EndsWith(",does not fit,\"out of memory\""));
 }
 
 TEST_CASE("bench.json says what it is and how to repeat it") {
-  const BenchContext context{.program = "acgan-train 1",
-                             .command = "acgan-train bench -c x.yaml",
-                             .config_name = "x",
-                             .config = "train:\n  batch: 64\n",
-                             .data = "doodles \xff",
-                             .began = "2000-01-01T00:00:00Z",
-                             .machine = {},
-                             .limits = {},
-                             .price = {}};
+  const BenchContext context = sample_context();
   const std::string text =
-      bench_json({.rows = {measured_row(), refused_row()}, .ended = "done"}, context);
+      bench_json({.context = context,
+                  .result = {.rows = {measured_row(), refused_row()}, .ended = "done"},
+                  .after = {}});
   const auto document = nlohmann::json::parse(text);
   CHECK(document["format"] == "acgan-train bench");
   CHECK(document["version"] == kBenchFormatVersion);
@@ -106,7 +75,9 @@ TEST_CASE("a folder that cannot be written is known before anything is measured"
   check_bench_folder(folder / "new/bench");
   check_bench_folder(folder / "other/");
   CHECK(folder.count() == 2);
-  write_bench_files(folder / "new/bench", {.rows = {measured_row()}, .ended = "done"}, {});
+  write_bench_files(
+      folder / "new/bench",
+      {.context = {}, .result = {.rows = {measured_row()}, .ended = "done"}, .after = {}});
   CHECK(std::filesystem::exists(folder / "new/bench/bench.json"));
 }
 

@@ -118,4 +118,16 @@ TEST_CASE("the presets are plausible") {
   }
 }
 
+TEST_CASE("bf16 has the peak of fp32 on a GPU without it") {
+  OperationTotals operation;
+  operation.flops = 1e12;
+  const Peak older{
+      .name = "old", .tflops_half = 100, .tflops_fp32 = 10, .gbs = 1, .has_bf16 = false};
+  CHECK(floor_time(operation, DType::F16, older).seconds == Approx(0.01));
+  CHECK(floor_time(operation, DType::BF16, older).seconds == Approx(0.1));
+  Peak newer = older;
+  newer.has_bf16 = true;
+  CHECK(floor_time(operation, DType::BF16, newer).seconds == Approx(0.01));
+}
+
 }  // namespace acgan::test

@@ -73,8 +73,52 @@ TEST_CASE("bench --floors and --profile print tables and write nothing") {
   const ProgramResult profile = bench.run({"--profile"});
   CHECK(profile.exit_code == 0);
   CHECK_THAT(profile.out, Catch::Contains("generator.deconv3") && Catch::Contains("batch norm") &&
-                              Catch::Contains("faster"));
+                              Catch::Contains("faster") && Catch::Contains("G and Q") &&
+                              Catch::Contains("logging"));
   CHECK_FALSE(bench.has("bench"));
+}
+
+TEST_CASE("bench draws a report, and one of several results") {
+  const TinyBench bench;
+  const ProgramResult sweep =
+      bench.run({"--batch", "4,6", "--price-per-hour", "1", "--report", "my report"});
+  CAPTURE(sweep.err);
+  REQUIRE(sweep.exit_code == 0);
+  CHECK(bench.has("my report/report.html"));
+  CHECK(bench.has("my report/figure_3_cost_per_million_batches.svg"));
+  const ProgramResult after = bench.run({"--after", "0.2s,0.1s", "--outdir", "later"});
+  CAPTURE(after.err);
+  REQUIRE(after.exit_code == 0);
+  CHECK_THAT(after.out, Catch::Contains("mixed fp16") && Catch::Contains("steps"));
+  for (const char* file : {"later/after.json", "later/grid_fp32_00m0.1s.png",
+                           "later/grid_mixed_fp16_00m0.2s.png", "later/figure_4_00m0.2s.png"}) {
+    CAPTURE(file);
+    CHECK(bench.has(file));
+  }
+  const ProgramResult merge =
+      run_program(bench.folder().path(),
+                  {"bench", "--merge", "bench/bench.json", "later/after.json", "--report", "both"});
+  CAPTURE(merge.err);
+  REQUIRE(merge.exit_code == 0);
+  CHECK_THAT(read_text(bench.folder() / "both/report.html"),
+             Catch::Contains("All figures") && Catch::Contains("After the same time"));
+}
+
+TEST_CASE("bench --merge refuses other files in one sentence and writes nothing") {
+  const TinyBench bench;
+  write_text(bench.folder() / "old.json",
+             R"({"format": "acgan-train bench", "version": 7, "rows": []})");
+  const auto merge = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), "bench");
+    return run_program(bench.folder().path(), options);
+  };
+  const ProgramResult old = merge({"--merge", "old.json", "--report", "r"});
+  CHECK(old.exit_code == 2);
+  CHECK_THAT(old.err, Catch::Contains("old.json has version 7"));
+  CHECK(merge({"--merge", "tiny.yaml", "--report", "r"}).exit_code == 2);
+  CHECK(merge({"--merge", "old.json"}).exit_code == 2);
+  CHECK(merge({"--merge", "old.json", "--report", "tiny.yaml/r"}).exit_code == 5);
+  CHECK_FALSE(bench.has("r"));
 }
 
 TEST_CASE("bench refuses what cannot work before it measures, and leaves nothing behind") {

@@ -116,4 +116,16 @@ TEST_CASE("the price list that comes with the program knows the devices by their
   }
 }
 
+TEST_CASE("a slice of a GPU has no price of the whole one") {
+  GpuPrice whole;
+  whole.match = "*A100*";
+  const std::string slice = "NVIDIA A100-SXM4-40GB MIG 1g.5gb";
+  CHECK(find_price({whole}, slice, "") == nullptr);
+  CHECK(find_price({whole}, "NVIDIA A100-SXM4-40GB", "") != nullptr);
+  GpuPrice part = whole;
+  part.match = "*A100*MIG 1g*";
+  const std::vector<GpuPrice> both{whole, part};
+  CHECK(find_price(both, slice, "") == &both[1]);
+}
+
 }  // namespace acgan::test

@@ -1,0 +1,96 @@
+#include <stdlib.h>  // setenv
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "base/error.h"
+#include "report/child_process.h"
+#include "report/figure.h"
+#include "support/temporary_folder.h"
+
+namespace acgan::test {
+
+namespace {
+
+Figure small_figure(const std::string& name) {
+  return {.title = name,
+          .x_label = "batch size",
+          .y_label = "ms",
+          .series = {{.name = name,
+                      .points = {{32, 10, 9, 12}, {64, 20, 18, 21}, {2048, 700, 690, 710}},
+                      .color = 0,
+                      .dash = 0},
+                     {.name = "other", .points = {{32, 8, 8, 8}}, .color = 9, .dash = 9}}};
+}
+
+bool is_png(const std::string& bytes) {
+  return bytes.starts_with("\x89PNG\r\n\x1a\n") && bytes.size() > 1000;
+}
+
+}  // namespace
+
+TEST_CASE("figures are SVG for both backgrounds, and PNG") {
+  const std::string light = draw_svg(small_figure("mixed fp16"), Theme::Light);
+  const std::string dark = draw_svg(small_figure("mixed fp16"), Theme::Dark);
+  for (const std::string& svg : {light, dark}) {
+    CHECK_THAT(svg, Catch::Contains("<svg") && Catch::Contains("</svg>"));
+    CHECK_THAT(svg, Catch::Contains("mixed fp16") && Catch::Contains("batch size") &&
+                        Catch::Contains("2048") && Catch::Contains("500"));
+  }
+  CHECK(light != dark);
+  CHECK(is_png(draw_png(small_figure("mixed fp16"))));
+}
+
+TEST_CASE("a figure of one point, or of none at zero, is drawn") {
+  Figure figure = small_figure("x");
+  figure.series = {{.name = "x", .points = {{64, 5, 5, 5}}, .color = 0, .dash = 0}};
+  CHECK_THAT(draw_svg(figure, Theme::Light), Catch::Contains("</svg>"));
+  figure.series[0].points = {{64, 0.25, 0, 0.5}};
+  CHECK_THAT(draw_svg(figure, Theme::Light), Catch::Contains("</svg>"));
+}
+
+TEST_CASE("no text of a figure is taken for a command") {
+  const TemporaryFolder folder;
+  const std::string touched = folder / "touched";
+  const std::string attacks[] = {"`touch " + touched + "`",
+                                 "'; system(\"touch " + touched + "\"); '",
+                                 "\"; system('touch " + touched + "')",
+                                 "x'\nsystem 'touch " + touched + "'\n",
+                                 "end_of_series\n!touch " + touched,
+                                 "@touch",
+                                 "a_b^c{d}\\n %s é €"};
+  for (const std::string& attack : attacks) {
+    CAPTURE(attack);
+    CHECK_THAT(draw_svg(small_figure(attack), Theme::Dark), Catch::Contains("</svg>"));
+    CHECK_FALSE(std::filesystem::exists(touched));
+  }
+  CHECK_THAT(draw_svg(small_figure("a_b^c{d} 'q' é"), Theme::Light),
+             Catch::Contains("a_b^c{d} \u2019q\u2019 é"));
+}
+
+TEST_CASE("a filter gets what it is given and gives back what it wrote, however much") {
+  const std::string much(3 << 20, 'x');
+  CHECK(run_filter({"cat"}, much, "") == much);
+  CHECK(run_filter({"tr", "a", "b"}, "banana", "") == "bbnbnb");
+  CHECK(run_filter({"cat", "/dev/fd/4", "-", "/dev/fd/3", "/dev/fd/3"}, "-", "", {"x", "y"}) ==
+        "y-xx");
+}
+
+TEST_CASE("a filter that is missing or fails is one sentence") {
+  CHECK_THROWS_WITH(
+      run_filter({"no-such-program-here"}, "", "install it"),
+      Catch::Contains("cannot run no-such-program-here") && Catch::EndsWith("; install it"));
+  CHECK_THROWS_WITH(run_filter({"sh", "-c", "echo one >&2; echo two >&2; exit 3"}, "", ""),
+                    Catch::Equals("sh failed: two"));
+  CHECK_THROWS_AS(run_filter({"sh", "-c", "kill -9 $$"}, "", ""), Error);
+}
+
+TEST_CASE("without gnuplot it says what to install") {
+  const std::string path = getenv("PATH");
+  setenv("PATH", "/nowhere", 1);
+  CHECK_THROWS_WITH(check_can_draw(), Catch::Contains("apt-get install gnuplot-nox"));
+  setenv("PATH", path.c_str(), 1);
+  check_can_draw();
+}
+
+}  // namespace acgan::test
