@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <variant>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
 #include "run/run_directory.h"
 
 namespace acgan {

@@ -15,11 +15,11 @@
 
 #include "backend/open_backend.h"
 #include "backend/profiling_backend.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "config/load_config.h"
 #include "data/data_loader.h"
 #include "data/dataset.h"
-#include "run/atomic_file.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
 #include "train/image_feed.h"
