@@ -9,7 +9,7 @@
 namespace acgan {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // MNIST has 47 MB, EMNIST 640 MB
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;  // MNIST has 47 MB, EMNIST 640 MB
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
 void read_header(ExpandedFile& file, std::span<std::uint8_t> bytes) {

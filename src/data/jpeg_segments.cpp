@@ -59,8 +59,8 @@ std::uint8_t next_marker(std::span<const std::uint8_t>& bytes) {
 }  // namespace
 
 std::optional<std::string_view> find_jpeg_fault(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() < 2 || bytes[0] != 0xFF || bytes[1] != kStartOfImage) return std::nullopt;
-  bytes = bytes.subspan(2);
+  // The decoder takes any number of fill bytes before the first marker, too.
+  if (bytes.empty() || bytes[0] != 0xFF || next_marker(bytes) != kStartOfImage) return std::nullopt;
   while (!bytes.empty()) {
     const std::uint8_t marker = next_marker(bytes);
     if (marker == kEndOfImage) return std::nullopt;

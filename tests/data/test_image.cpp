@@ -182,6 +182,8 @@ TEST_CASE("a JPEG with too long a Huffman table is not handed to the decoder") {
   tables[5 + 15] = 0xFF;
   tables[5 + 14] = 0xFF;
   CHECK_THAT(error_with(bytes, "x.jpg"), Contains("cats/x.jpg") && Contains("Huffman table"));
+  bytes.insert(bytes.begin(), 3, 0xFF);  // the decoder passes over fill bytes
+  CHECK_THAT(error_with(bytes, "x.jpg"), Contains("cats/x.jpg") && Contains("Huffman table"));
 }
 
 TEST_CASE("thumbnails and data behind the end do not hide that a JPEG is cut") {
