@@ -263,9 +263,9 @@ TEST_CASE("classes with commas in their names are drawn by --class") {
                     classes + "/" + name + "/" + file);
     }
   }
-  REQUIRE(
-      tiny.train({"--steps", "1", "--set", "data.kind=folder", "--data", "classes"}).exit_code ==
-      0);
+  REQUIRE(tiny.train({"--steps", "1", "--set", "data.kind=folder", "--set", "data.cache=false",
+                      "--data", "classes"})
+              .exit_code == 0);
   const auto sample = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"sample", "--checkpoint", tiny.run_path(1)});
     return tiny.run(options);
