@@ -25,6 +25,8 @@ find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o 
     home["^spdlog/"] = "^src/base/"
     home["^fmt/"] = "^src/base/"
     home["^stb/|^stb_"] = "^src/(data/image[a-z_]*|run/sample_grid)[.]cpp$"
+    home["^archive(_entry)?[.]h$"] = "^src/data/archive[.]cpp$"
+    home["^zlib[.]h$"] = "^src/data/expanded_file[.]cpp$"
     home["^(oneapi/)?dnnl"] = "^src/backend/onednn/"
     home["^nlohmann/"] = "^src/(run|bench)/|^src/train/train_state[.]cpp$"
     home["^cuda|^cublas|^cudnn"] = "^cuda/|^src/tensor/half[.]h$"

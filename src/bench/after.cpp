@@ -8,10 +8,10 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "bench/lane.h"
 #include "report/figure.h"
-#include "run/atomic_file.h"
 #include "train/progress_text.h"
 #include "train/sampler.h"
 #include "train/train_setup.h"

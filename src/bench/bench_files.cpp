@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "bench/bench_columns.h"
 #include "bench/output_folder.h"
-#include "run/atomic_file.h"
 
 namespace acgan {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
 #include "run/run_directory.h"
 
 namespace acgan {

@@ -5,13 +5,13 @@
 #include <functional>
 #include <optional>
 
+#include "base/atomic_file.h"
 #include "base/format.h"
 #include "bench/bench_files.h"
 #include "bench/bench_table.h"
 #include "bench/output_folder.h"
 #include "report/figure.h"
 #include "report/page.h"
-#include "run/atomic_file.h"
 
 namespace acgan {
 namespace {

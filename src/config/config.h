@@ -7,7 +7,8 @@
 
 namespace acgan {
 
-enum class DataKind { QuickDraw, Cifar10, Folder, Doodles };
+enum class DataKind { QuickDraw, Cifar10, Cifar100, Mnist, FashionMnist, Folder, Doodles };
+enum class Cifar100Labels { Fine, Coarse };
 enum class PrecisionMode { Fp32, Mixed };
 enum class HalfType { Auto, Fp16, Bf16 };
 enum class Objective { Dgq, Joint };
@@ -17,11 +18,15 @@ enum class ConvKernels { Auto, Handwritten, Cudnn };
 // here (`data.kind`, `optimizer.learning_rate`). Times are minutes, or have a unit (90s, 7m, 1.5h).
 struct DataConfig {
   DataKind kind = DataKind::Doodles;
-  std::string path;                  // folder of the data set; not used by doodles
+  std::string path;                  // folder of the data set (cifar10, cifar100: or its archive)
   std::vector<std::string> classes;  // which classes, in label order; empty: all, sorted by name
   std::int64_t limit_per_class = 0;  // at most so many images a class; 0: all
-  std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (cifar10: 32)
+  std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (CIFAR: 32)
   std::int64_t channels = 0;         // 1 or 3; 0: what the kind has (folder: 3)
+  Cifar100Labels labels = Cifar100Labels::Fine;  // of cifar100: 100 fine classes or 20 coarse ones
+  bool skip_unreadable = false;  // of folder: leave out images that cannot be read, and count them
+  bool cache =
+      true;  // of folder: keep decoded images in the user's cache folder for the next start
   std::int64_t doodles_per_class = 2000;  // how many drawings of each class the built-in set has
 };
 

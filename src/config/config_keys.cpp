@@ -85,21 +85,36 @@ Keys data_keys() {
                              [](auto& c) -> auto& { return c.data.kind; },
                              {{"quickdraw", DataKind::QuickDraw},
                               {"cifar10", DataKind::Cifar10},
+                              {"cifar100", DataKind::Cifar100},
+                              {"mnist", DataKind::Mnist},
+                              {"fashion-mnist", DataKind::FashionMnist},
                               {"folder", DataKind::Folder},
                               {"doodles", DataKind::Doodles}}),
       make::text(
-          {"data.path", "folder of the data set; not used by doodles"},
+          {"data.path", "folder of the data set (CIFAR: or its archive); not used by doodles"},
           [](auto& c) -> auto& { return c.data.path; }, make::Empty::Allowed),
       make::name_list(
           {"data.classes", "which classes, in label order; []: all, sorted by name"},
           [](auto& c) -> auto& { return c.data.classes; }),
       make::integer({"data.limit_per_class", "at most so many images a class; 0: all"},
                     [](auto& c) -> auto& { return c.data.limit_per_class; }, {0, 1000000000}),
-      make::integer({"data.image_size", "side of the square images in pixels (cifar10: 32)"},
+      make::integer({"data.image_size", "side of the square images in pixels (CIFAR: 32)"},
                     [](auto& c) -> auto& { return c.data.image_size; }, {8, 256, 4}),
       make::choice<std::int64_t>({"data.channels", "1: grey, 3: colour; 0: what the kind has"},
                                  [](auto& c) -> auto& { return c.data.channels; },
                                  {{"0", 0}, {"1", 1}, {"3", 3}}),
+      make::choice<Cifar100Labels>(
+          {"data.labels", "of cifar100: 100 fine classes or 20 coarse ones"},
+          [](auto& c) -> auto& { return c.data.labels; },
+          {{"fine", Cifar100Labels::Fine}, {"coarse", Cifar100Labels::Coarse}}),
+      make::choice<bool>(
+          {"data.skip_unreadable", "of folder: leave out images that cannot be read"},
+          [](auto& c) -> auto& { return c.data.skip_unreadable; },
+          {{"false", false}, {"true", true}}),
+      make::choice<bool>(
+          {"data.cache",
+           "of folder: keep decoded images in ~/.cache/acgan-train for the next start"},
+          [](auto& c) -> auto& { return c.data.cache; }, {{"false", false}, {"true", true}}),
       make::integer({"data.doodles_per_class", "drawings of each class in the built-in set"},
                     [](auto& c) -> auto& { return c.data.doodles_per_class; }, {1, 1000000}),
   };

@@ -157,18 +157,19 @@ void ConfigReader::check_data() {
          "{}: data.path is missing, kind {} needs the folder of its data set there or in --data",
          origin("data.path"), kind);
   }
-  const std::int64_t fixed_channels = data.kind == DataKind::Cifar10  ? 3
+  const bool is_cifar = data.kind == DataKind::Cifar10 || data.kind == DataKind::Cifar100;
+  const std::int64_t fixed_channels = is_cifar                        ? 3
                                       : data.kind == DataKind::Folder ? data.channels
                                                                       : 1;
   if (data.channels != 0 && data.channels != fixed_channels) {
     fail(ErrorKind::Usage, "{}: data.channels must be {} (or 0) for kind {}, found {}",
          origin("data.channels"), fixed_channels, kind, data.channels);
   }
-  if (data.kind != DataKind::Cifar10) return;
+  if (!is_cifar) return;
   if (!origin_.contains("data.image_size")) data.image_size = 32;
   if (data.image_size != 32) {
-    fail(ErrorKind::Usage, "{}: data.image_size must be 32 for kind cifar10, found {}",
-         origin("data.image_size"), data.image_size);
+    fail(ErrorKind::Usage, "{}: data.image_size must be 32 for kind {}, found {}",
+         origin("data.image_size"), kind, data.image_size);
   }
 }
 

@@ -8,10 +8,11 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "data/cifar10.h"
+#include "data/cifar.h"
 #include "data/doodles.h"
 #include "data/image.h"
 #include "data/image_folder.h"
+#include "data/mnist.h"
 #include "data/quickdraw.h"
 
 namespace acgan {
@@ -22,7 +23,12 @@ Dataset load_kind(const DataConfig& config, std::uint64_t seed) {
     case DataKind::QuickDraw:
       return load_quickdraw(config);
     case DataKind::Cifar10:
-      return load_cifar10(config, Cifar10Part::Train);
+      return load_cifar10(config, CifarPart::Train);
+    case DataKind::Cifar100:
+      return load_cifar100(config, CifarPart::Train);
+    case DataKind::Mnist:
+    case DataKind::FashionMnist:
+      return load_mnist(config, MnistPart::Train);
     case DataKind::Folder:
       return load_image_folder(config);
     case DataKind::Doodles:

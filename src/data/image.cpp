@@ -73,17 +73,18 @@ bool is_truncated_bmp(std::span<const std::uint8_t> bytes, Extent extent) {
   return pixels_offset + row_bytes * static_cast<std::uint64_t>(extent.height) > bytes.size();
 }
 
-void check_extent(Extent extent, const std::string& path) {
+void check_extent(Extent extent, std::int64_t most_pixels, const std::string& path) {
   const bool is_sane =
-      extent.width > 0 && extent.height > 0 && extent.width <= kMaxImagePixels / extent.height;
+      extent.width > 0 && extent.height > 0 && extent.width <= most_pixels / extent.height;
   if (!is_sane) {
     fail(ErrorKind::Data, "image '{}' has {}x{} pixels; 1 to {} million are read", path,
-         extent.width, extent.height, kMaxImagePixels / 1000000);
+         extent.width, extent.height, most_pixels / 1000000);
   }
 }
 
 // The decoder does not say why it refuses a PNG of enormous size, so that is found out before.
-void check_png_extent(std::span<const std::uint8_t> bytes, const std::string& path) {
+void check_png_extent(std::span<const std::uint8_t> bytes, std::int64_t most_pixels,
+                      const std::string& path) {
   constexpr std::string_view kSignature = "\x89PNG\r\n\x1A\n";
   constexpr std::size_t kExtentEnd = 24;
   if (bytes.size() < kExtentEnd ||
@@ -95,13 +96,14 @@ void check_png_extent(std::span<const std::uint8_t> bytes, const std::string& pa
     for (std::size_t i = 0; i < 4; ++i) value = value << 8 | bytes[offset + i];
     return value;
   };
-  check_extent({.width = big_endian(16), .height = big_endian(20)}, path);
+  check_extent({.width = big_endian(16), .height = big_endian(20)}, most_pixels, path);
 }
 
 // The image's size; throws where the file cannot hold an image that is worth decoding.
-Extent inspect(std::span<const std::uint8_t> bytes, const std::string& path) {
+Extent inspect(std::span<const std::uint8_t> bytes, std::int64_t most_pixels,
+               const std::string& path) {
   if (bytes.empty()) fail(ErrorKind::Data, "image '{}' is empty", path);
-  check_png_extent(bytes, path);
+  check_png_extent(bytes, most_pixels, path);
   auto fault = find_png_fault(bytes);
   if (!fault) fault = find_jpeg_fault(bytes);
   if (fault) {
@@ -115,7 +117,7 @@ Extent inspect(std::span<const std::uint8_t> bytes, const std::string& path) {
   }
   // A BMP with its rows from top to bottom has a negative height.
   const Extent extent = {.width = width, .height = std::abs(std::int64_t{height})};
-  check_extent(extent, path);
+  check_extent(extent, most_pixels, path);
   if (is_truncated_bmp(bytes, extent)) {
     fail(ErrorKind::Data, "image '{}' ({}x{}) is truncated: its {} bytes do not hold all pixels",
          path, extent.width, extent.height, bytes.size());
@@ -176,10 +178,10 @@ std::uint8_t luma(std::uint8_t red, std::uint8_t green, std::uint8_t blue) {
 }
 
 Image decode_image(std::span<const std::uint8_t> bytes, const std::string& path,
-                   std::int64_t channels) {
+                   std::int64_t channels, std::int64_t most_pixels) {
   ACGAN_CHECK(channels == 1 || channels == 3);
   ACGAN_CHECK(bytes.size() <= std::size_t{1} << 30);  // the decoder counts in int
-  const Extent extent = inspect(bytes, path);
+  const Extent extent = inspect(bytes, most_pixels, path);
   const Decoded decoded = decode(bytes, extent);
   if (decoded.pixels == nullptr) {
     fail(ErrorKind::Data, "image '{}' ({}x{}) cannot be decoded: it is damaged or truncated ({})",

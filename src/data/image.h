@@ -19,7 +19,7 @@ struct Image {
 // keep their upper 8 bits; transparent pixels are laid on white, the usual page colour. Throws
 // Error{Data} naming `path` and the reason.
 Image decode_image(std::span<const std::uint8_t> bytes, const std::string& path,
-                   std::int64_t channels);
+                   std::int64_t channels, std::int64_t most_pixels = kMaxImagePixels);
 
 // What pixel values mean when they are averaged: light as displays encode it, or plain amounts.
 enum class PixelScale { Srgb, Linear };

@@ -1,76 +1,20 @@
 #include "data/image_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
-#include "data/class_selection.h"
-#include "data/data_folder.h"
 #include "data/image.h"
+#include "data/image_cache.h"
+#include "data/image_list.h"
 #include "data/input_file.h"
 
 namespace acgan {
 namespace {
 
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{256} << 20;
-constexpr std::array<std::string_view, 4> kExtensions = {".png", ".jpg", ".jpeg", ".bmp"};
-constexpr std::string_view kExpected =
-    "folder needs one folder a class with PNG, JPEG or BMP images in it";
-
-bool is_image(const std::string& file) {
-  return std::any_of(kExtensions.begin(), kExtensions.end(),
-                     [&](std::string_view extension) { return has_extension(file, extension); });
-}
-
-struct ClassImages {
-  std::vector<std::string> paths;
-  std::size_t ignored = 0;  // other files, and folders
-};
-
-ClassImages find_images(const std::string& folder, std::int64_t limit_per_class) {
-  const FolderListing listing = list_folder(folder, kExpected);
-  ClassImages images;
-  const std::vector<std::string> names = listing.names();
-  for (const std::string& name : names) {
-    if (is_image(name)) images.paths.push_back(join_path(folder, name));
-  }
-  images.ignored = names.size() - images.paths.size();
-  if (images.paths.empty()) {
-    fail(ErrorKind::Data,
-         "class folder '{}' holds no image ({} other files, {} folders): PNG, JPEG or BMP were "
-         "expected directly in it; add images or name the wanted classes in data.classes",
-         folder, listing.files.size(), listing.folders.size());
-  }
-  const auto count = static_cast<std::int64_t>(images.paths.size());
-  images.paths.resize(static_cast<std::size_t>(limited(count, limit_per_class)));
-  return images;
-}
-
-// A link that leads nowhere, or a pipe, may have been meant as a class.
-void check_others(const DataConfig& config, const FolderListing& listing) {
-  const std::vector<std::string>& wanted = config.classes;
-  for (const std::string& name : listing.others) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end()) continue;
-    fail(ErrorKind::Data,
-         "'{}' is neither a folder nor a file (a link that leads nowhere, or a pipe): remove it, "
-         "mend it or name the wanted classes in data.classes",
-         join_path(config.path, name));
-  }
-}
-
-FolderListing list_classes(const DataConfig& config) {
-  const std::string& path = config.path;
-  FolderListing listing = list_folder(path, kExpected);
-  check_others(config, listing);
-  if (listing.folders.empty()) {
-    const auto images = std::count_if(listing.files.begin(), listing.files.end(), is_image);
-    fail(ErrorKind::Data, "'{}' holds no class folders ({} images lie directly in it): {}", path,
-         images, kExpected);
-  }
-  return listing;
-}
 
 // Pixels of photographs are encoded for displays; averaging the light itself keeps fine bright
 // detail as bright as it looked.
@@ -80,39 +24,106 @@ void load_image(const std::string& path, std::int64_t channels, std::int64_t ima
   resample_square(decode_image(bytes, path, channels), PixelScale::Srgb, image_size, pixels);
 }
 
+// Images that could not be read: how many, and why the first ones.
+class Unreadable {
+ public:
+  void add(std::string reason) {
+    constexpr std::size_t kMostReasons = 10;
+    ++count_;
+    if (reasons_.size() < kMostReasons) reasons_.push_back(std::move(reason));
+  }
+  std::size_t count() const { return count_; }
+  std::string reasons() const {
+    const std::size_t more = count_ - reasons_.size();
+    return fmt::format("{}{}", fmt::join(reasons_, "; "),
+                       more > 0 ? fmt::format("; and {} more", more) : "");
+  }
+
+ private:
+  std::size_t count_ = 0;
+  std::vector<std::string> reasons_;
+};
+
+void check_readable(const DataConfig& config, const Unreadable& unreadable, std::size_t files) {
+  const std::size_t count = unreadable.count();
+  if (count == 0 || (config.skip_unreadable && count < files)) return;
+  fail(ErrorKind::Data, "{} of {} images in '{}' cannot be read: {}; mend or remove them{}", count,
+       files, config.path, unreadable.reasons(),
+       config.skip_unreadable ? "" : ", or set data.skip_unreadable to true to leave them out");
+}
+
+CachedImages decode_images(const DataConfig& config, const ImageList& list,
+                           std::size_t image_bytes) {
+  CachedImages decoded;
+  decoded.images.resize(list.paths.size() * image_bytes);
+  Unreadable unreadable;
+  std::size_t kept = 0;
+  for (const std::string& path : list.paths) {
+    bool is_kept = true;
+    try {
+      load_image(path, config.channels == 1 ? 1 : 3, config.image_size,
+                 std::span(decoded.images).subspan(kept * image_bytes, image_bytes));
+    } catch (const Error& error) {
+      unreadable.add(error.what());
+      is_kept = false;
+    }
+    decoded.is_kept.push_back(is_kept ? 1 : 0);
+    if (is_kept) ++kept;
+  }
+  check_readable(config, unreadable, list.paths.size());
+  decoded.images.resize(kept * image_bytes);
+  return decoded;
+}
+
+struct Loaded {
+  CachedImages images;
+  std::string note;  // about the cache, for the description
+};
+
+Loaded load_images(const DataConfig& config, const ImageList& list, std::size_t image_bytes) {
+  if (!config.cache) return {decode_images(config, list, image_bytes), ""};
+  const ImageCache cache(config, list.paths);
+  if (auto cached = cache.load()) return {*std::move(cached), ", decoded before"};
+  CachedImages images = decode_images(config, list, image_bytes);
+  const auto why_not = cache.store(images);
+  return {std::move(images),
+          why_not ? fmt::format(", not kept for the next start ({})", *why_not) : ""};
+}
+
+// "1 other file", "3 other files"
+std::string counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string describe(const DataConfig& config, const ImageList& list, const Loaded& loaded) {
+  std::string text = fmt::format("folder, {} classes in {}", list.class_names.size(), config.path);
+  if (list.ignored > 0) text += fmt::format(", {} ignored", counted(list.ignored, "other file"));
+  const std::vector<std::uint8_t>& is_kept = loaded.images.is_kept;
+  const auto first = std::find(is_kept.begin(), is_kept.end(), std::uint8_t{0});
+  if (first != is_kept.end()) {
+    const auto skipped = std::count(first, is_kept.end(), std::uint8_t{0});
+    text += fmt::format(", {} skipped (the first: {})",
+                        counted(static_cast<std::size_t>(skipped), "unreadable image"),
+                        list.paths[static_cast<std::size_t>(first - is_kept.begin())]);
+  }
+  return text + loaded.note;
+}
+
 }  // namespace
 
 Dataset load_image_folder(const DataConfig& config) {
-  const FolderListing listing = list_classes(config);
+  const ImageList list = list_images(config);
   Dataset dataset;
   dataset.height = dataset.width = config.image_size;
   dataset.channels = config.channels == 1 ? 1 : 3;
-  std::vector<std::string> paths;
-  std::size_t ignored = listing.files.size() + listing.others.size();
-  const std::string where = fmt::format("a folder in '{}'", config.path);
-  for (const std::size_t index : select_classes(config, listing.folders, where)) {
-    const std::string& name = listing.folders[index];
-    const ClassImages images = find_images(join_path(config.path, name), config.limit_per_class);
-    dataset.labels.insert(dataset.labels.end(), images.paths.size(),
-                          static_cast<std::int32_t>(dataset.class_names.size()));
-    dataset.class_names.push_back(name);
-    paths.insert(paths.end(), images.paths.begin(), images.paths.end());
-    ignored += images.ignored;
+  dataset.class_names = list.class_names;
+  Loaded loaded = load_images(
+      config, list, static_cast<std::size_t>(dataset.height * dataset.width * dataset.channels));
+  for (std::size_t i = 0; i < list.paths.size(); ++i) {
+    if (loaded.images.is_kept[i] == 1) dataset.labels.push_back(list.labels[i]);
   }
-
-  const auto image_bytes =
-      static_cast<std::size_t>(dataset.height * dataset.width * dataset.channels);
-  dataset.images.resize(paths.size() * image_bytes);
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    load_image(paths[i], dataset.channels, config.image_size,
-               std::span(dataset.images).subspan(i * image_bytes, image_bytes));
-  }
-  dataset.description =
-      fmt::format("folder, {} classes in {}", dataset.class_names.size(), config.path);
-  if (ignored > 0) {
-    dataset.description +=
-        fmt::format(", {} entr{} of other kinds ignored", ignored, ignored == 1 ? "y" : "ies");
-  }
+  dataset.description = describe(config, list, loaded);
+  dataset.images = std::move(loaded.images.images);
   return dataset;
 }
 

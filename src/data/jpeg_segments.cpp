@@ -29,6 +29,18 @@ bool are_sound_tables(std::span<const std::uint8_t> segment) {
   return segment.empty();
 }
 
+// A frame header says how many colour components follow: SOF0 to SOF15 without the three markers
+// among them that mean something else.
+bool is_frame_header(std::uint8_t marker) {
+  return marker >= 0xC0 && marker <= 0xCF && marker != kHuffmanTables && marker != 0xC8 &&
+         marker != 0xCC;
+}
+
+bool has_four_components(std::span<const std::uint8_t> segment) {
+  constexpr std::size_t kComponents = 5;  // behind precision, height and width
+  return segment.size() > kComponents && segment[kComponents] == 4;
+}
+
 // The first marker in `bytes`, which are cut to what follows it; 0 where there is none. Compressed
 // data and padding are stepped over.
 std::uint8_t next_marker(std::span<const std::uint8_t>& bytes) {
@@ -47,8 +59,8 @@ std::uint8_t next_marker(std::span<const std::uint8_t>& bytes) {
 }  // namespace
 
 std::optional<std::string_view> find_jpeg_fault(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() < 2 || bytes[0] != 0xFF || bytes[1] != kStartOfImage) return std::nullopt;
-  bytes = bytes.subspan(2);
+  // The decoder takes any number of fill bytes before the first marker, too.
+  if (bytes.empty() || bytes[0] != 0xFF || next_marker(bytes) != kStartOfImage) return std::nullopt;
   while (!bytes.empty()) {
     const std::uint8_t marker = next_marker(bytes);
     if (marker == kEndOfImage) return std::nullopt;
@@ -57,6 +69,10 @@ std::optional<std::string_view> find_jpeg_fault(std::span<const std::uint8_t> by
     if (length < 2 || length > bytes.size()) return kTruncated;
     if (marker == kHuffmanTables && !are_sound_tables(bytes.subspan(2, length - 2))) {
       return "it has a damaged Huffman table";
+    }
+    if (is_frame_header(marker) && has_four_components(bytes.subspan(2, length - 2))) {
+      return "it is a CMYK JPEG (four colour components), whose colours need a profile; save it as "
+             "RGB";
     }
     bytes = bytes.subspan(length);
   }

@@ -9,9 +9,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/atomic_file.h"
+#include "base/checksum.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
-#include "run/checksum.h"
 #include "run/safetensors_header.h"
 
 namespace acgan {

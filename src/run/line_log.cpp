@@ -5,8 +5,8 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
 
 namespace acgan {
 namespace {

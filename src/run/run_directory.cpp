@@ -14,8 +14,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
 
 namespace acgan {
 namespace {

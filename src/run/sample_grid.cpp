@@ -10,8 +10,8 @@
 #define STB_IMAGE_WRITE_STATIC
 #include <stb/stb_image_write.h>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
 
 namespace acgan {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/atomic_file.h"
 #include "base/check.h"
-#include "run/atomic_file.h"
 
 namespace acgan {
 namespace {

@@ -15,11 +15,11 @@
 
 #include "backend/open_backend.h"
 #include "backend/profiling_backend.h"
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "config/load_config.h"
 #include "data/data_loader.h"
 #include "data/dataset.h"
-#include "run/atomic_file.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
 #include "train/image_feed.h"
@@ -138,6 +138,13 @@ OpenedBackend open_training_backend(const TrainRequest& request, Log& log,
   return {std::move(profiling), opened.why_not_cuda};
 }
 
+// A dry run writes nothing, a cache neither.
+DataConfig data_config(const TrainRequest& request) {
+  DataConfig config = request.config.data;
+  if (request.dry_run) config.cache = false;
+  return config;
+}
+
 Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& signal_received)
     : request_(request),
       config_(request.config),
@@ -149,7 +156,7 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
                              : std::nullopt),
       seed_(choose_seed(config_, resume_, log)),
       compute_(compute_type(config_.precision, *backend_)),
-      dataset_(load_dataset(config_.data, seed_)),
+      dataset_(load_dataset(data_config(request), seed_)),
       fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
       feed_(*backend_, dataset_, config_.train.batch,
             total_bytes(plan_memory(step_options(config_, dataset_, compute_, seed_)))),

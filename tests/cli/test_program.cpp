@@ -180,6 +180,37 @@ TEST_CASE("a dry run writes nothing") {
   CHECK_THAT(result.out, Catch::Contains("plan"));
 }
 
+TEST_CASE("only a real run keeps decoded images for the next start") {
+  const TinyRun tiny;
+  // A BMP of 1x1: header, size, offset of the pixels, 40 bytes about the image, a pixel.
+  const std::string picture(
+      "BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\1\0\0\0\1\0\0\0\1\0\x18\0"
+      "\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\x20\x30\0",
+      58);
+  for (const std::string name : {"cat", "dog"}) {
+    fs::create_directories(tiny.folder() / ("pictures/" + name));
+    for (const std::string number : {"1", "2"}) {
+      write_text(tiny.folder() / ("pictures/" + name + "/" + number + ".bmp"), picture);
+    }
+  }
+  const std::string cache = tiny.folder() / "cache";
+  const auto train = [&](const std::vector<std::string>& further) {
+    std::vector<std::string> options{"--set", "data.kind=folder", "--data", "pictures"};
+    options.insert(options.end(), further.begin(), further.end());
+    ::setenv("XDG_CACHE_HOME", cache.c_str(), 1);
+    const ProgramResult result = tiny.train(options);
+    ::unsetenv("XDG_CACHE_HOME");
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    return result.out;
+  };
+  train({"--dry-run"});
+  CHECK_FALSE(tiny.has("cache"));
+  CHECK_THAT(train({}), !Catch::Contains("decoded before"));
+  CHECK(tiny.has("cache/acgan-train"));
+  CHECK_THAT(train({}), Catch::Contains("decoded before"));
+}
+
 TEST_CASE("sample writes a grid, raw images or single files") {
   const TinyRun tiny;
   REQUIRE(tiny.train({}).exit_code == 0);
@@ -232,9 +263,9 @@ TEST_CASE("classes with commas in their names are drawn by --class") {
                     classes + "/" + name + "/" + file);
     }
   }
-  REQUIRE(
-      tiny.train({"--steps", "1", "--set", "data.kind=folder", "--data", "classes"}).exit_code ==
-      0);
+  REQUIRE(tiny.train({"--steps", "1", "--set", "data.kind=folder", "--set", "data.cache=false",
+                      "--data", "classes"})
+              .exit_code == 0);
   const auto sample = [&](std::vector<std::string> options) {
     options.insert(options.begin(), {"sample", "--checkpoint", tiny.run_path(1)});
     return tiny.run(options);

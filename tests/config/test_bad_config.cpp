@@ -64,8 +64,8 @@ TEST_CASE("files that are no config are refused in one sentence") {
        "threads, objective, conv, allow_tf32), found nothing"},
       {"data:\n  - kind\n",
        "FILE:1: data must be a map of keys (kind, path, classes, "
-       "limit_per_class, image_size, channels, doodles_per_class), found a "
-       "list"},
+       "limit_per_class, image_size, channels, labels, skip_unreadable, cache, doodles_per_class), "
+       "found a list"},
       {"train: 5",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
        "threads, objective, conv, allow_tf32), found '5'"},
@@ -156,12 +156,15 @@ TEST_CASE("every key has its range") {
   const std::vector<std::string> no_number{"nan", ".nan", "inf",   ".inf", "-1",  "x",
                                            "'1'", "1e40", "1e999", "[1]",  "true"};
   const Edge edges[] = {
-      {"data.kind", {"Doodles", "mnist", "1", "[doodles]"}, {"doodles", "'doodles'"}},
+      {"data.kind", {"Doodles", "minst", "1", "[doodles]"}, {"doodles", "'doodles'"}},
       {"data.path", {"[a]", "~", "{a: 1}"}, {"a", "12", "''"}},
       {"data.classes", {"cat", "[a, b, a]", "[a, ~]", "[[a]]", "['']"}, {"[]", "[a, b]", "[1]"}},
       {"data.limit_per_class", {"-1", "1.5", "1000000001"}, {"0", "1000000000"}},
       {"data.image_size", {"4", "30", "260", "28.0"}, {"8", "256", "28"}},
       {"data.channels", {"3", "2", "4", "-1", "x"}, {"0", "1"}},  // doodles are grey
+      {"data.labels", {"Fine", "both", "1"}, {"fine", "coarse"}},
+      {"data.skip_unreadable", {"yes", "1", "True"}, {"true", "false"}},
+      {"data.cache", {"no", "0"}, {"true", "false"}},
       {"data.doodles_per_class", {"0", "1000001"}, {"1", "1000000"}},
       {"model.latent_dim", {"0", "65537", "1.5"}, {"1", "65536"}},
       {"model.dense_width", {"0", "65537"}, {"1", "65536"}},
@@ -264,6 +267,17 @@ TEST_CASE("settings must fit together, and the one to change is named") {
        "--data"},
       {"data:\n  kind: cifar10\n  path: p\n  image_size: 28\n",
        "FILE:4: data.image_size must be 32 for kind cifar10, found 28"},
+      {"data: {kind: mnits}",
+       "FILE:1: data.kind must be one of quickdraw, cifar10, cifar100, mnist, fashion-mnist, "
+       "folder, "
+       "doodles, found 'mnits'"},
+      {"data: {kind: mnist}",
+       "FILE: data.path is missing, kind mnist needs the folder of its data set there or in "
+       "--data"},
+      {"data: {kind: mnist, path: p, channels: 3}",
+       "FILE:1: data.channels must be 1 (or 0) for kind mnist, found 3"},
+      {"data: {kind: cifar100, path: p, image_size: 28}",
+       "FILE:1: data.image_size must be 32 for kind cifar100, found 28"},
       {"data:\n  kind: cifar10\n  path: p\n  channels: 1\n",
        "FILE:4: data.channels must be 3 (or 0) for kind cifar10, found 1"},
       {"data: {kind: quickdraw, path: p,\n  channels: 3}",

@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/bytes.h"
 
 namespace acgan::test {
-
-using Bytes = std::vector<std::uint8_t>;
 
 // A folder that goes with everything in it when the test ends.
 class TemporaryFolder {

@@ -10,8 +10,8 @@
 #include <span>
 #include <string>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "run/atomic_file.h"
 #include "run/expect_error.h"
 #include "support/temporary_folder.h"
 
