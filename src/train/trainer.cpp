@@ -3,7 +3,6 @@
 #include <csignal>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -22,14 +21,18 @@
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
+#include "train/collapse_watch.h"
+#include "train/first_nonfinite.h"
 #include "train/image_feed.h"
 #include "train/memory_plan.h"
 #include "train/progress_text.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
 #include "train/schedule.h"
+#include "train/step_pipeline.h"
 #include "train/train_setup.h"
 #include "train/train_state.h"
+#include "train/write_guard.h"
 
 namespace acgan {
 namespace {
@@ -42,9 +45,6 @@ double seconds_since(Clock::time_point start) {
 
 constexpr double kStatsIntervalSeconds = 10;
 constexpr double kLiveIntervalSeconds = 0.2;
-// Steps that may be under way: the device always has the next one while this program looks at the
-// last one.
-constexpr std::size_t kStepsUnderWay = 2;
 
 // Adds the time of its own life to a sum.
 class Stopwatch {
@@ -77,12 +77,13 @@ class Trainer {
   StepRecord complete_step();
   void complete_steps(std::size_t still_under_way);
   void add_optimizer_states(StepRecord& record) const;
-  void check_finite(const StepRecord& record) const;
+  void check_finite(const StepRecord& record);
   bool is_skipping() const;
-  [[noreturn]] void fail_nonfinite(const std::string& what) const;
+  [[noreturn]] void fail_nonfinite(const std::string& what);
   bool time_is_up() const;
   void report(const StepRecord& record);
 
+  std::string fakes_file() const;
   void sample(const std::string& path);
   void save();
   void finish();
@@ -102,7 +103,7 @@ class Trainer {
   std::uint64_t seed_;
   DType compute_;
   Dataset dataset_;  // without its images once they are on the device
-  std::string fingerprint_;
+  DataFacts facts_;
   ImageFeed feed_;
   TrainStep step_;
   DataLoader loader_;
@@ -111,14 +112,12 @@ class Trainer {
   std::vector<std::int32_t> all_classes_;
   Schedule sample_schedule_, save_schedule_;
 
-  // One more than can be under way: a step's time is counted from where the one before ended.
-  std::array<std::unique_ptr<Readback>, kStepsUnderWay + 1> outcomes_;
-  std::unique_ptr<Readback> resting_;  // where the device was when it last had nothing to do
-  const Readback* step_began_ = nullptr;
-  std::size_t started_ = 0, completed_ = 0;       // steps of this process
+  StepPipeline pipeline_;
   std::vector<OptimizerState> optimizer_states_;  // after the last completed step
 
   std::unique_ptr<RunLog> run_log_;
+  WriteGuard writes_;
+  CollapseWatch collapse_;
   Progress progress_;
   std::int64_t images_seen_ = 0;
   std::int64_t sampled_step_ = -1, saved_step_ = -1;
@@ -150,7 +149,7 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       seed_(choose_seed(config_, resume_, log)),
       compute_(compute_type(config_.precision, *backend_)),
       dataset_(load_dataset(config_.data, seed_)),
-      fingerprint_((check_dataset(dataset_, config_.train.batch), fingerprint_of(dataset_))),
+      facts_((check_dataset(dataset_, config_.train.batch), facts_of(dataset_, config_))),
       feed_(*backend_, dataset_, config_.train.batch,
             total_bytes(plan_memory(step_options(config_, dataset_, compute_, seed_)))),
       step_(make_train_step(*backend_, step_options(config_, dataset_, compute_, seed_))),
@@ -159,10 +158,11 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
-      save_schedule_(config_.output.save_every) {
+      save_schedule_(config_.output.save_every),
+      pipeline_(step_),
+      writes_(config_.output.on_write_error, log),
+      collapse_(dataset_.class_names, config_.train.batch) {
   step_.model().initialize(seed_);
-  for (auto& outcome : outcomes_) outcome = step_.make_outcome_readback();
-  resting_ = backend_->make_readback({});
   std::iota(all_classes_.begin(), all_classes_.end(), 0);
   if (resume_) load_resume_point();
   for (const auto& adam : step_.optimizers()) optimizer_states_.push_back(adam->read_state());
@@ -232,7 +232,11 @@ std::string Trainer::effective_config() const {
 }
 
 void Trainer::load_resume_point() {
-  load_state(resume_->checkpoint, step_, loader_, progress_, dataset_.class_names, fingerprint_);
+  if (!resume_->checkpoint.has_checksum()) {
+    log_.warn("{} has no checksum: damage to it could not be noticed",
+              resume_->checkpoint.source());
+  }
+  load_state(resume_->checkpoint, step_, loader_, progress_, facts_);
   sample_schedule_.skip_to(progress_.elapsed_seconds);
   save_schedule_.skip_to(progress_.elapsed_seconds);
   saved_step_ = progress_.step;
@@ -268,8 +272,8 @@ void Trainer::dry_run() {
   start_step();
   check_finite(complete_step());
   sampler_.generate_grid(sample_z_, all_classes_);
-  const Checkpoint checkpoint = save_state(step_, loader_.position(), progress_, effective_config(),
-                                           dataset_.class_names, fingerprint_);
+  const Checkpoint checkpoint =
+      save_state(step_, loader_.position(), progress_, effective_config(), facts_);
   log_.info("memory after one step: {}", memory_text(step_.memory(), dataset_));
   log_.info("memory plan {}",
             memory_plan_text(step_.options(), half_type(config_.precision, *backend_)));
@@ -281,45 +285,38 @@ void Trainer::dry_run() {
 void Trainer::train() {
   while (!time_is_up() && signal_ == 0) {
     start_step();
-    complete_steps(kStepsUnderWay - 1);
+    complete_steps(StepPipeline::kDepth - 1);
     const bool sample_is_due = sample_schedule_.due(progress_.elapsed_seconds);
     save_is_due_ |= save_schedule_.due(progress_.elapsed_seconds);
     if (sample_is_due || save_is_due_) complete_steps(0);
-    if (sample_is_due) {
-      sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
+    if (sample_is_due) writes_.run("the sample grid", [this] { sample(fakes_file()); });
+    if (save_is_due_ && !is_skipping()) {
+      save_is_due_ = false;
+      writes_.run("the checkpoint", [this] { save(); });
     }
-    if (save_is_due_ && !is_skipping()) save();
   }
   complete_steps(0);
 }
 
 void Trainer::start_step() {
-  if (started_ == completed_) {
-    resting_->start();
-    step_began_ = resting_.get();
-  }
+  pipeline_.resting_if_idle();
   std::vector<std::int32_t> indices(static_cast<std::size_t>(config_.train.batch));
   loader_.next(indices);
   feed_.load(step_, indices);
   try {
-    step_.run();
+    pipeline_.start();
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::Device || started_ != 0 || config_.train.batch < 4) throw;
+    if (error.kind() != ErrorKind::Device || pipeline_.started() != 0 || config_.train.batch < 4) {
+      throw;
+    }
     // Everything but the working memory of operations was there.
     fail(ErrorKind::Device, "{}; --batch {} fits", error.what(), config_.train.batch / 2);
   }
-  outcomes_[started_ % outcomes_.size()]->start();
-  ++started_;
 }
 
 // Waits for the oldest step under way.
 StepRecord Trainer::complete_step() {
-  Readback& readback = *outcomes_[completed_ % outcomes_.size()];
-  readback.wait();
-  const double seconds = 1e-3 * readback.milliseconds_since(*step_began_);
-  step_began_ = &readback;
-  ++completed_;
-  const StepOutcome outcome = step_.outcome(readback);
+  const auto [outcome, seconds] = pipeline_.complete();
   const StepMetrics& metrics = outcome.metrics;
   optimizer_states_ = outcome.optimizers;
 
@@ -342,10 +339,11 @@ StepRecord Trainer::complete_step() {
 
 // Logs and checks what is done, and waits until no more than `still_under_way` are not.
 void Trainer::complete_steps(std::size_t still_under_way) {
-  while (completed_ < started_ && (started_ - completed_ > still_under_way ||
-                                   outcomes_[completed_ % outcomes_.size()]->is_ready())) {
+  while (pipeline_.under_way() > 0 &&
+         (pipeline_.under_way() > still_under_way || pipeline_.is_oldest_ready())) {
     const StepRecord record = complete_step();
-    run_log_->add(record);
+    collapse_.add(record);
+    writes_.run("timing.csv", [&] { run_log_->add(record); });
     report(record);
     check_finite(record);
   }
@@ -358,7 +356,7 @@ void Trainer::add_optimizer_states(StepRecord& record) const {
   }
 }
 
-void Trainer::check_finite(const StepRecord& record) const {
+void Trainer::check_finite(const StepRecord& record) {
   for (std::size_t i = 0; i < optimizer_states_.size(); ++i) {
     const OptimizerState& state = optimizer_states_[i];
     if (state.consecutive_skips <= config_.precision.max_consecutive_skips) continue;
@@ -369,14 +367,16 @@ void Trainer::check_finite(const StepRecord& record) const {
   }
 }
 
-void Trainer::fail_nonfinite(const std::string& what) const {
+void Trainer::fail_nonfinite(const std::string& what) {
+  while (pipeline_.under_way() > 0) pipeline_.complete();
+  const std::string place = first_nonfinite(step_);
   std::string kept = "no checkpoint was written yet";
   if (run_log_ && !run_log_->directory().checkpoints().empty()) {
     kept = "the last good checkpoint is " + run_log_->directory().checkpoints().front();
   }
   fail(ErrorKind::NonFinite,
-       "training went non-finite: {}; {}; try a lower learning rate or --precision fp32", what,
-       kept);
+       "training went non-finite: {}; {}{}{}; try a lower learning rate or --precision fp32", what,
+       place, place.empty() ? "" : "; ", kept);
 }
 
 // Weights from which no step succeeds may be lost already: they must not take a good checkpoint's
@@ -388,7 +388,7 @@ bool Trainer::is_skipping() const {
 
 bool Trainer::time_is_up() const {
   const TrainConfig& train = config_.train;
-  const auto under_way = static_cast<std::int64_t>(started_ - completed_);
+  const auto under_way = static_cast<std::int64_t>(pipeline_.under_way());
   return (train.steps > 0 && progress_.step + under_way >= train.steps) ||
          (train.minutes > 0 && progress_.elapsed_seconds >= 60 * train.minutes);
 }
@@ -403,8 +403,12 @@ void Trainer::report(const StepRecord& record) {
   if (now - last_stats_ >= kStatsIntervalSeconds || time_is_up()) {
     last_stats_ = now;
     if (!log_.is_live() || time_is_up()) log_.info("{}", progress_line(record, config_.train));
-    run_log_->flush_interval();
+    writes_.run("stats.jsonl", [this] { run_log_->flush_interval(); });
   }
+}
+
+std::string Trainer::fakes_file() const {
+  return run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds);
 }
 
 void Trainer::sample(const std::string& path) {
@@ -415,17 +419,20 @@ void Trainer::sample(const std::string& path) {
   sampled_step_ = progress_.step;
   last_grid_ = path;
   log_.info("samples: {}", path);
+  for (const std::string& sentence : collapse_.check(pixels, config_.output.rows)) {
+    log_.warn(
+        "at step {} {}: the generator may have collapsed; an earlier checkpoint and a lower "
+        "learning rate of d may help",
+        progress_.step, sentence);
+  }
 }
 
 void Trainer::save() {
   const Stopwatch watch(saving_seconds_);
   const std::string path = run_log_->directory().checkpoint_file(progress_.step);
-  save_state(step_, loader_.position(), progress_, effective_config(), dataset_.class_names,
-             fingerprint_)
-      .save(path);
+  save_state(step_, loader_.position(), progress_, effective_config(), facts_).save(path);
   run_log_->directory().prune_checkpoints(progress_.step, config_.output.keep);
   saved_step_ = progress_.step;
-  save_is_due_ = false;
   log_.info("checkpoint: {}", path);
 }
 
@@ -436,9 +443,9 @@ void Trainer::finish() {
   }
   if (saved_step_ != progress_.step) save();
   if (sampled_step_ != progress_.step) {
-    sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
+    sample(fakes_file());
   }
-  if (started_ == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
+  if (pipeline_.started() == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
     log_.info("nothing left to do: the run has its {} steps and {} of training; its summary stands",
               progress_.step, duration_text(progress_.elapsed_seconds));
     log_.info("run directory: {}", run_log_->directory().path());
