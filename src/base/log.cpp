@@ -104,8 +104,8 @@ Log::~Log() {
 void Log::open_file(const std::string& path) {
   const std::lock_guard lock(sinks_->mutex);
   std::error_code ignored;
-  if (std::filesystem::is_symlink(path, ignored)) {
-    fail(ErrorKind::Output, "{} is a symbolic link, expected a file of our own: move it away",
+  if (std::filesystem::is_symlink(path, ignored) || std::filesystem::is_fifo(path, ignored)) {
+    fail(ErrorKind::Output, "{} is a link or a pipe, expected a file of our own: move it away",
          path);
   }
   try {

@@ -70,7 +70,8 @@ LineLog::LineLog(const std::string& path, const std::string& header, std::int64_
   const std::string kept = keep_until(content, path, header, last_step, step_of);
   if (kept != content) write_file_atomically(path, kept);
 
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+  // Not waiting: a pipe without a reader is an error.
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   file_.emplace(::open(path.c_str(), kFlags, 0666));
   if (file_->number() < 0) fail_to_write(errno);
 }

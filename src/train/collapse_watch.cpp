@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace acgan {
 namespace {
@@ -110,7 +111,7 @@ std::string CollapseWatch::classes_text(const std::vector<std::size_t>& classes)
     text += (i == 0 ? "" : ", ") + class_names_[classes[i]];
   }
   if (classes.size() > kNamed) text += fmt::format(" and {} more", classes.size() - kNamed);
-  return text;
+  return printable(text);
 }
 
 }  // namespace acgan

@@ -274,6 +274,9 @@ ModelFacts read_model_facts(const Checkpoint& checkpoint) {
   ModelFacts facts;
   facts.shape.image_size = integer_text(checkpoint, "image_size", 4, 4096);
   facts.shape.channels = integer_text(checkpoint, "channels", 1, 3);
+  if (facts.shape.channels == 2) {
+    fail(ErrorKind::Output, "{}: channels should be 1 or 3, found 2", checkpoint.source());
+  }
   facts.shape.widths = {.latent_dim = integer_text(checkpoint, "latent_dim", 1, kMost),
                         .dense_width = integer_text(checkpoint, "dense_width", 1, kMost),
                         .conv1_width = integer_text(checkpoint, "conv1_width", 1, kMost),

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -218,7 +219,7 @@ TEST_CASE("class names cannot lead out of the folder that samples go to") {
 }
 
 TEST_CASE("links in a run directory do not make a run write elsewhere") {
-  const std::string name = GENERATE("log.txt", "timing.csv", "stats.jsonl");
+  const std::string name = GENERATE(as<std::string>{}, "log.txt", "timing.csv", "stats.jsonl");
   CAPTURE(name);
   const TinyRun tiny;
   REQUIRE(tiny.train({"-q"}).exit_code == 0);
@@ -229,6 +230,48 @@ TEST_CASE("links in a run directory do not make a run write elsewhere") {
   CHECK(result.exit_code == 5);
   CHECK_THAT(result.err, Catch::Contains(name));
   CHECK(read_text(tiny.folder() / "elsewhere") == before);
+}
+
+TEST_CASE("pipes and huge files in a run directory do not hold a run up") {
+  const std::string name =
+      GENERATE(as<std::string>{}, "log.txt", "timing.csv", "stats.jsonl", "config.yaml");
+  CAPTURE(name);
+  const TinyRun tiny;
+  REQUIRE(tiny.train({"-q"}).exit_code == 0);
+  fs::remove(tiny.path_in(name));
+  if (name == "config.yaml") {
+    write_text(tiny.path_in(name), "");
+    fs::resize_file(tiny.path_in(name), std::uintmax_t{1} << 40);
+  } else {
+    REQUIRE(::mkfifo(tiny.path_in(name).c_str(), 0600) == 0);
+  }
+  const ProgramResult result = tiny.train({"--resume", "latest", "--steps", "5"});
+  if (name == "timing.csv") {  // begun anew, with its header, in the pipe's place
+    CHECK(result.exit_code == 0);
+    CHECK(fs::is_regular_file(tiny.path_in(name)));
+    return;
+  }
+  CHECK(result.exit_code == 5);
+  CHECK_THAT(result.err, Catch::Contains(name));
+}
+
+TEST_CASE("names from a data set or a checkpoint do not steer the terminal") {
+  const TinyRun tiny;
+  make_pictures(tiny, tiny.folder() / "pictures");
+  fs::rename(tiny.folder() / "pictures/tea", tiny.folder() / "pictures/\x1b[2Jtea\x07");
+  const ProgramResult trained =
+      tiny.train({"--set", "data.kind=folder", "--data", "pictures", "--steps", "2"});
+  CAPTURE(trained.err);
+  REQUIRE(trained.exit_code == 0);
+  const ProgramResult drawn = tiny.run({"sample", "--checkpoint", TinyRun::run_path()});
+  REQUIRE(drawn.exit_code == 0);
+  for (const ProgramResult& result : {trained, drawn}) {
+    CHECK_THAT(result.out, Catch::Contains("[2Jtea"));
+    CHECK(result.out.find('\x1b') == std::string::npos);
+    CHECK(result.out.find('\x07') == std::string::npos);
+  }
+  const std::string log = read_text(tiny.path_in("log.txt"));
+  CHECK(log.find('\x1b') == std::string::npos);
 }
 
 TEST_CASE("a checkpoint larger than the memory is refused before it is read") {

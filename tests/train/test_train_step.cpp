@@ -272,6 +272,41 @@ TEST_CASE("a checkpoint of another model or data set is refused with the differe
   CHECK(refusal_with(facts) == "not refused");
 }
 
+TEST_CASE("a checkpoint whose facts do not fit its arrays, or no picture, is refused") {
+  Harness harness(small_options(DType::F32));
+  const auto refusal_with = [&](const std::string& key, const std::string& value) -> std::string {
+    Checkpoint checkpoint = harness.save();
+    if (value == "2") {  // arrays that do fit: two channels are what no image file has
+      const std::vector<float> weight(16 * 4 * 4 * 8 * 2), bias(2);
+      checkpoint.set("generator.deconv4.weight", Checkpoint::Type::F32, {8, 4, 4, 2},
+                     weight.data());
+      checkpoint.set("generator.deconv4.bias", Checkpoint::Type::F32, {2}, bias.data());
+    }
+    checkpoint.set_text(key, value);
+    try {
+      read_model_facts(checkpoint);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::Output);
+      return error.what();
+    }
+    return "not refused";
+  };
+  CHECK_THAT(refusal_with("channels", "2"), Catch::Contains("channels should be 1 or 3"));
+  CHECK_THAT(refusal_with("channels", "3"), Catch::Contains("deconv4.weight"));
+  for (const char* value : {"", "x", "0", "-4", "4.5", "1e9", "99999999999999999999", "10"}) {
+    CAPTURE(value);
+    CHECK(refusal_with("image_size", value) != "not refused");
+  }
+  for (const char* key :
+       {"latent_dim", "dense_width", "conv1_width", "conv2_width", "classifier_width"}) {
+    CHECK_THAT(refusal_with(key, "65536"), Catch::Contains("but its metadata says"));
+  }
+  for (const char* value : {"", "[", "{}", "[]", "5", "[\"a\"]", "[[[[[\"a\"]]]]]"}) {
+    CAPTURE(value);
+    CHECK(refusal_with("classes", value) != "not refused");
+  }
+}
+
 TEST_CASE("class names that are no UTF-8 are saved as far as they are") {
   Harness harness(small_options(DType::F32));
   const std::vector<std::string> names{"caf\xE9", "tea, green", "\"milk\""};
