@@ -8,7 +8,7 @@
 # CI=true           nothing is skipped: that folder must be there, Python's safetensors is installed
 #                   into the build folder, a browser looks at a report, the rooms that read foreign
 #                   files and the CUDA kernels (on the emulated device) are tested again with
-#                   sanitizers, and the readers of data are fuzzed for a short while
+#                   sanitizers, and the readers of data, configs and checkpoints are fuzzed for a short while
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -52,8 +52,9 @@ sanitize() {
 # shellcheck disable=SC2317  # called through check
 find_memory_errors() {
   sanitize build-asan address,undefined \
-    '(data|run|config|ops|cuda)(_shared)?|planted_.*|ops_emulated_brief|golden_emulated_fp(32|16)' \
-    test_data test_run test_config test_ops test_cuda planted_bugs golden_trace acgan_cuda_emulated
+    '(data|run|config|ops|cuda)(_shared)?|train_checkpoints|planted_.*|ops_emulated_brief|golden_emulated_fp(32|16)' \
+    test_data test_run test_config test_train test_ops test_cuda planted_bugs golden_trace \
+    acgan_cuda_emulated
 }
 
 # Between the threads of the emulated device only: the CPU backends' OpenMP is not instrumented.
@@ -63,7 +64,7 @@ find_races() {
     test_ops test_cuda planted_bugs acgan_cuda_emulated
 }
 
-# The readers of data, with inputs that libFuzzer makes up.
+# The readers of data, configs and checkpoints, with inputs that libFuzzer makes up.
 # shellcheck disable=SC2317  # called through check
 fuzz_readers() {
   configure build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DACGAN_FUZZ=ON -DACGAN_WERROR=OFF \
@@ -84,6 +85,7 @@ configure build "${options[@]}"
 build build
 check "$project_root/scripts/check_format.sh"
 check "$project_root/scripts/check_floors.sh"
+check "$project_root/scripts/check_field_cases.sh"
 if [[ $is_ci == yes ]]; then
   check find_memory_errors
   check find_races

@@ -11,6 +11,7 @@
 
 #include "backend/open_backend.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "cli/bench_command.h"
 #include "cli/command_line.h"
 #include "cli/sample_command.h"
@@ -52,11 +53,8 @@ struct CommandRunner {
 };
 
 // One line, whatever names and keys in the message contain.
-int report(std::string message, int exit_code) {
-  for (char& c : message) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  std::fprintf(stderr, "acgan-train: error: %s\n", message.c_str());
+int report(const std::string& message, int exit_code) {
+  std::fprintf(stderr, "acgan-train: error: %s\n", acgan::printable(message).c_str());
   return exit_code;
 }
 

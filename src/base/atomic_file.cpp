@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -14,6 +13,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/descriptor.h"
 
 namespace acgan {
 namespace {
@@ -22,28 +22,6 @@ namespace {
   fail(ErrorKind::Output, "cannot write {}: {}; free some space or choose another output folder",
        path, std::generic_category().message(error));
 }
-
-// An open descriptor; closed at the end of its life.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-  // Network file systems report a full disk only here. 0, or errno.
-  int close() {
-    const int result = ::close(number_) == 0 ? 0 : errno;
-    number_ = -1;
-    return result;
-  }
-
- private:
-  int number_;
-};
 
 // The temporary name of a file being written; removed unless the file got its final name.
 class TemporaryName {
@@ -79,19 +57,6 @@ class TemporaryName {
   std::string path_;
   bool exists_ = false;
 };
-
-// 0, or errno.
-int write_all(int descriptor, std::span<const std::byte> piece) {
-  // Linux writes at most 2^31-4096 bytes a call.
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
-  while (!piece.empty()) {
-    const ssize_t written = ::write(descriptor, piece.data(), std::min(piece.size(), kMostBytes));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    piece = piece.subspan(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
 
 // Makes the renaming durable. Some file systems cannot sync a folder and say EINVAL: there is
 // nothing more to do then.
@@ -131,7 +96,7 @@ void write_file_atomically(const std::string& path,
   Descriptor file(temporary.create());
   if (file.number() < 0) fail_to_write(path, errno);
   for (const std::span<const std::byte> piece : pieces) {
-    if (const int error = write_all(file.number(), piece); error != 0) fail_to_write(path, error);
+    if (const int error = file.write_all(piece); error != 0) fail_to_write(path, error);
   }
   if (::fsync(file.number()) != 0) fail_to_write(path, errno);
   if (const int error = file.close(); error != 0) fail_to_write(path, error);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <vector>
 
@@ -102,6 +103,11 @@ Log::~Log() {
 
 void Log::open_file(const std::string& path) {
   const std::lock_guard lock(sinks_->mutex);
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(path, ignored) || std::filesystem::is_fifo(path, ignored)) {
+    fail(ErrorKind::Output, "{} is a link or a pipe, expected a file of our own: move it away",
+         path);
+  }
   try {
     auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path);
     sinks_->file = std::make_unique<spdlog::logger>(

@@ -21,7 +21,7 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   // Messages also go to `path` (appended), those from before this call as well. Throws
-  // Error{Output} when it cannot be opened.
+  // Error{Output} when it cannot be opened, or is a link or a pipe.
   void open_file(const std::string& path);
 
   template <typename... Args>

@@ -7,6 +7,7 @@
 
 #include "backend/open_backend.h"
 #include "base/error.h"
+#include "base/printable.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
 #include "data/data_folder.h"
@@ -182,7 +183,7 @@ void run_sample_command(const SampleCommand& command) {
     names.push_back(facts.class_names[static_cast<std::size_t>(label)]);
   }
   fmt::print("model: {}\nimages: {} rows of {}, seed {}\nwritten: {}\n", checkpoint.source(),
-             command.rows, comma_list(names), command.seed, target.path.string());
+             command.rows, printable(comma_list(names)), command.seed, target.path.string());
 }
 
 }  // namespace acgan

@@ -13,6 +13,7 @@ enum class PrecisionMode { Fp32, Mixed };
 enum class HalfType { Auto, Fp16, Bf16 };
 enum class Objective { Dgq, Joint };
 enum class ConvKernels { Auto, Handwritten, Cudnn };
+enum class OnWriteError { Stop, Continue };
 
 // Every setting of a run: type, default and meaning. YAML keys are the member names, nested as
 // here (`data.kind`, `optimizer.learning_rate`). Times are minutes, or have a unit (90s, 7m, 1.5h).
@@ -81,6 +82,9 @@ struct OutputConfig {
   double save_every = 5;          // minutes of training; 0: only at the end
   std::int64_t keep = 2;          // checkpoints kept
   std::int64_t rows = 10;         // rows of a sample grid
+  // What a full disk means while a run trains. `continue`: a warning, and the write is tried again
+  // when it is due again; the end of the run still fails where its last files cannot be written.
+  OnWriteError on_write_error = OnWriteError::Stop;
 };
 
 struct Config {

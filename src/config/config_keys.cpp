@@ -250,6 +250,11 @@ Keys output_keys() {
                     [](auto& c) -> auto& { return c.output.keep; }, {1, 1000000}),
       make::integer({"output.rows", "rows of a sample grid"},
                     [](auto& c) -> auto& { return c.output.rows; }, {1, 100}),
+      make::choice<OnWriteError>(
+          {"output.on_write_error",
+           "when the disk is full during training: end, or warn and go on"},
+          [](auto& c) -> auto& { return c.output.on_write_error; },
+          {{"stop", OnWriteError::Stop}, {"continue", OnWriteError::Continue}}),
   };
 }
 

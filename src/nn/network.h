@@ -24,6 +24,7 @@ class Activations {
   Activations in_place_of(std::int64_t groups) const;
 
   const Tensor& output() const { return outputs_.back(); }
+  const std::vector<Tensor>& outputs() const { return outputs_; }  // by layer
   std::int64_t groups() const { return groups_; }
   std::size_t bytes() const;  // of its own
 

@@ -38,6 +38,7 @@ class ParameterStore {
   // After working was written by an optimiser.
   void announce_update();
 
+  const std::string& prefix() const { return prefix_; }  // "generator", "discriminator", ...
   int parameters() const { return static_cast<int>(parameters_.size()); }
   int statistics() const { return static_cast<int>(statistics_.size()); }
   const std::string& parameter_name(int index) const { return at(parameters_, index).name; }

@@ -1,5 +1,7 @@
 #include "run/checkpoint.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +51,11 @@ std::vector<const NamedArray*> file_order(const std::map<std::string, Checkpoint
   return order;
 }
 
+std::uint64_t physical_memory() {
+  return static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 // A checkpoint file while it is read from front to back.
 class Reader {
  public:
@@ -66,6 +73,12 @@ class Reader {
     size_ = std::filesystem::file_size(path, error);
     file_.open(path, std::ios::binary);
     if (error || !file_) fail(ErrorKind::Output, "cannot read {}; check its permissions", path);
+    // A file with holes may be any size.
+    if (const std::uint64_t memory = physical_memory(); size_ > memory) {
+      fail(ErrorKind::Output,
+           "{} has {} bytes, more than this machine's memory ({}); use another checkpoint", path,
+           size_, memory);
+    }
   }
 
   SafetensorsHeader read_header() {
@@ -180,6 +193,7 @@ Checkpoint Checkpoint::load(const std::string& path) {
   // Other programs write none.
   const auto checksum = header.texts.extract(kChecksum);
   checkpoint.texts_ = std::move(header.texts);
+  checkpoint.has_checksum_ = !checksum.empty();
   if (!checksum.empty() &&
       checksum.mapped() != checksum_of(checkpoint.arrays_, checkpoint.texts_)) {
     reject_checkpoint(path, "its checksum does not match its content");

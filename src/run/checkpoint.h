@@ -33,6 +33,8 @@ class Checkpoint {
   const std::map<std::string, Array>& arrays() const { return arrays_; }
   const std::map<std::string, std::string>& texts() const { return texts_; }
   const std::string& source() const { return source_; }
+  // Whether the file that it was loaded from had one, so that damage would have been noticed.
+  bool has_checksum() const { return has_checksum_; }
   std::size_t byte_size() const;  // of all arrays
 
   // Writes atomically. A checksum of all names, types, shapes, data and texts goes into the
@@ -41,13 +43,14 @@ class Checkpoint {
 
   // Reads and checks everything: header length and syntax, dtypes, ranges that overlap or leave
   // the file, checksum where there is one. Throws Error{Output} naming file and fault. Never
-  // allocates more for the arrays than the file's size.
+  // allocates more for the arrays than the file's size, nor reads a file larger than the memory.
   static Checkpoint load(const std::string& path);
 
  private:
   std::map<std::string, Array> arrays_;
   std::map<std::string, std::string> texts_;
   std::string source_ = "a checkpoint in memory";
+  bool has_checksum_ = false;
 };
 
 std::size_t size_of(Checkpoint::Type type);

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/descriptor.h"
 
 namespace acgan {
 
@@ -17,16 +18,19 @@ class LineLog {
 
   // Creates the file, or appends to it after cutting off (atomically) the records after
   // `last_step` and what a crash left torn. `header` is the first line, "" for none. Throws
-  // Error{Output} when the file cannot be read or written, or begins with another header.
+  // Error{Output} when the file cannot be read or written, begins with another header, or is a
+  // symbolic link: what that points at is not ours to write.
   LineLog(const std::string& path, const std::string& header, std::int64_t last_step,
           const StepOf& step_of);
 
-  // Throws Error{Output} when the line did not reach the file.
+  // Throws Error{Output} when the line did not reach the file, which then is as it was.
   void add(const std::string& line);
 
  private:
+  [[noreturn]] void fail_to_write(int error) const;
+
   std::string path_;
-  std::ofstream file_;
+  std::optional<Descriptor> file_;
 };
 
 }  // namespace acgan

@@ -88,7 +88,15 @@ std::optional<std::int64_t> step_of_checkpoint(std::string_view name) {
   return step_between(kCheckpointStart, kCheckpointEnd, name);
 }
 
+// A config that a run wrote; "" where there is none.
 std::string read_config(const std::string& path) {
+  constexpr std::uintmax_t kLargest = 1 << 20;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return "";
+  if (fs::file_size(path, error) > kLargest) {
+    fail(ErrorKind::Output, "{} has more than 1 MiB, so it is no config of ours: move it away",
+         path);
+  }
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace acgan {
 
@@ -53,7 +54,7 @@ std::string class_table(const Dataset& dataset) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     table += fmt::format("{}{} {}", i == 0 ? "" : ", ", dataset.class_names[i], counts[i]);
   }
-  return table;
+  return printable(table);
 }
 
 std::string model_text(const TrainStep& step) {

@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <utility>
+
 namespace acgan {
 namespace {
 
@@ -20,26 +22,26 @@ RunLog::RunLog(RunDirectory directory, std::int64_t last_step)
       stats_(directory_.stats_file(), last_step) {}
 
 void RunLog::add(const StepRecord& record) {
-  timing_.add(record);
   interval_.push_back(record);
-  batch_ms_.push_back(record.batch_ms);
+  times_.add(record.batch_ms);
   last_ = record;
+  timing_.add(record);
 }
 
 void RunLog::flush_interval() {
-  if (!interval_.empty()) stats_.add(interval_);
-  interval_.clear();
+  const std::vector<StepRecord> done = std::exchange(interval_, {});
+  if (!done.empty()) stats_.add(done);
 }
 
 RunSummary RunLog::summarize(std::int64_t batch, const StepRecord& start) const {
-  const StepRecord& last = batch_ms_.empty() ? start : last_;
+  const StepRecord& last = times_.values().empty() ? start : last_;
   RunSummary summary;
   summary.steps = last.step;
   summary.images = last.images;
   summary.seconds = last.elapsed_seconds;
-  summary.median_batch_ms = quantile(batch_ms_, 0.5);
-  summary.p10_batch_ms = quantile(batch_ms_, 0.1);
-  summary.p90_batch_ms = quantile(batch_ms_, 0.9);
+  summary.median_batch_ms = quantile(times_.values(), 0.5);
+  summary.p10_batch_ms = quantile(times_.values(), 0.1);
+  summary.p90_batch_ms = quantile(times_.values(), 0.9);
   if (summary.median_batch_ms > 0) {
     summary.images_per_second = 1e3 * static_cast<double>(batch) / summary.median_batch_ms;
   }

@@ -7,6 +7,7 @@
 #include "run/run_directory.h"
 #include "run/stats_log.h"
 #include "run/timing_log.h"
+#include "train/thinned_series.h"
 
 namespace acgan {
 
@@ -18,8 +19,10 @@ class RunLog {
   RunLog(RunDirectory directory, std::int64_t last_step);
 
   const RunDirectory& directory() const { return directory_; }
-  void add(const StepRecord& record);  // a row of timing.csv
-  void flush_interval();               // a line of stats.jsonl for the steps since the last one
+  // A row of timing.csv; a line of stats.jsonl for the steps since the last one. Where they throw
+  // Error{Output} that row or line is lost and the next one may be tried.
+  void add(const StepRecord& record);
+  void flush_interval();
 
   // Steps, images, times and skips; the rest is the caller's to fill in. `start` stands for a run
   // without a step.
@@ -31,7 +34,7 @@ class RunLog {
   TimingLog timing_;
   StatsLog stats_;
   std::vector<StepRecord> interval_;
-  std::vector<double> batch_ms_;
+  ThinnedSeries times_;  // ms of every step
   StepRecord last_;
 };
 

@@ -150,6 +150,13 @@ TrainStepOptions step_options(const Config& config, const Dataset& dataset, DTyp
           .seed = seed};
 }
 
+DataFacts facts_of(const Dataset& dataset, const Config& config) {
+  return {.class_names = dataset.class_names,
+          .counts = dataset.counts_by_class(),
+          .kind = config_key("data.kind").get(config),
+          .fingerprint = fingerprint_of(dataset)};
+}
+
 std::string precision_text(const PrecisionConfig& precision, DType compute,
                            const Backend& backend) {
   if (precision.mode == PrecisionMode::Fp32) return "fp32";

@@ -10,6 +10,7 @@
 #include "data/dataset.h"
 #include "run/checkpoint.h"
 #include "run/sample_grid.h"
+#include "train/run_identity.h"
 #include "train/train_step.h"
 
 namespace acgan {
@@ -26,6 +27,7 @@ DType half_type(const PrecisionConfig& precision, const Backend& backend);  // o
 DType compute_type(const PrecisionConfig& precision, const Backend& backend);
 TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,
                               std::uint64_t seed);
+DataFacts facts_of(const Dataset& dataset, const Config& config);
 // What is computed in which type, and whether it can pay on this device.
 std::string precision_text(const PrecisionConfig& precision, DType compute, const Backend& backend);
 // The first `rows` images of every class, one class a column; black where a class has fewer.

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "train/run_identity.h"
 
 namespace acgan {
 namespace {
@@ -128,31 +128,6 @@ void visit_moments(const Adam& optimizer, const Visitor& visit) {
   }
 }
 
-// ---- facts in the metadata
-
-std::map<std::string, std::string> shape_texts(const AcganShape& shape) {
-  return {{"image_size", std::to_string(shape.image_size)},
-          {"channels", std::to_string(shape.channels)},
-          {"latent_dim", std::to_string(shape.widths.latent_dim)},
-          {"dense_width", std::to_string(shape.widths.dense_width)},
-          {"conv1_width", std::to_string(shape.widths.conv1_width)},
-          {"conv2_width", std::to_string(shape.widths.conv2_width)},
-          {"classifier_width", std::to_string(shape.widths.classifier_width)}};
-}
-
-// Everything that must be the same for a run to go on; duration, cadence and batch may change.
-std::map<std::string, std::string> identity_texts(const TrainStep& step,
-                                                  const std::vector<std::string>& class_names,
-                                                  const std::string& data_fingerprint) {
-  std::map<std::string, std::string> texts = shape_texts(step.options().shape);
-  using Json = nlohmann::json;  // which throws at a folder's name in another encoding than UTF-8
-  texts["classes"] = Json(class_names).dump(-1, ' ', false, Json::error_handler_t::replace);
-  texts["data_fingerprint"] = data_fingerprint;
-  texts["compute"] = std::string(name_of(step.options().compute));
-  texts["objective"] = step.options().objective == Objective::Joint ? "joint" : "dgq";
-  return texts;
-}
-
 void check_format(const Checkpoint& checkpoint) {
   if (!checkpoint.has_text("format") || checkpoint.text("format") != kFormat) {
     fail(ErrorKind::Output,
@@ -236,15 +211,12 @@ void check_sizes(const Checkpoint& checkpoint, const AcganShape& shape) {
 
 Checkpoint save_state(const TrainStep& step, const DataLoader::Position& position,
                       const Progress& progress, const std::string& config_yaml,
-                      const std::vector<std::string>& class_names,
-                      const std::string& data_fingerprint) {
+                      const DataFacts& data) {
   Checkpoint checkpoint;
   checkpoint.set_text("format", kFormat);
   checkpoint.set_text("config", config_yaml);
   checkpoint.set_text("step", std::to_string(progress.step));
-  for (const auto& [key, value] : identity_texts(step, class_names, data_fingerprint)) {
-    checkpoint.set_text(key, value);
-  }
+  for (const auto& [key, value] : identity_texts(step, data)) checkpoint.set_text(key, value);
   Backend& backend = step.backend();
   const auto save = [&](const std::string& name, const Tensor& tensor) {
     save_array(checkpoint, backend, name, tensor);
@@ -262,20 +234,9 @@ Checkpoint save_state(const TrainStep& step, const DataLoader::Position& positio
 }
 
 void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loader,
-                Progress& progress, const std::vector<std::string>& class_names,
-                const std::string& data_fingerprint) {
+                Progress& progress, const DataFacts& data) {
   check_format(checkpoint);
-  std::vector<std::string> differences;
-  for (const auto& [key, value] : identity_texts(step, class_names, data_fingerprint)) {
-    const std::string& saved = checkpoint.text(key);
-    if (saved != value) {
-      differences.push_back(fmt::format("{} is {} there and {} here", key, saved, value));
-    }
-  }
-  if (!differences.empty()) {
-    fail(ErrorKind::Output, "{} belongs to another run: {}; use its own config and data",
-         checkpoint.source(), fmt::join(differences, ", "));
-  }
+  refuse_differences(checkpoint, step, data);
   Backend& backend = step.backend();
   const auto load = [&](const std::string& name, const Tensor& tensor) {
     load_array(checkpoint, backend, name, tensor);
@@ -313,6 +274,9 @@ ModelFacts read_model_facts(const Checkpoint& checkpoint) {
   ModelFacts facts;
   facts.shape.image_size = integer_text(checkpoint, "image_size", 4, 4096);
   facts.shape.channels = integer_text(checkpoint, "channels", 1, 3);
+  if (facts.shape.channels == 2) {
+    fail(ErrorKind::Output, "{}: channels should be 1 or 3, found 2", checkpoint.source());
+  }
   facts.shape.widths = {.latent_dim = integer_text(checkpoint, "latent_dim", 1, kMost),
                         .dense_width = integer_text(checkpoint, "dense_width", 1, kMost),
                         .conv1_width = integer_text(checkpoint, "conv1_width", 1, kMost),

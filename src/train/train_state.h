@@ -6,6 +6,7 @@
 
 #include "data/data_loader.h"
 #include "run/checkpoint.h"
+#include "train/run_identity.h"
 #include "train/train_step.h"
 
 namespace acgan {
@@ -23,17 +24,15 @@ struct ModelFacts {
 };
 
 // Weights, running statistics, optimiser moments and states, random and data position, progress,
-// and in the metadata the config, the model's facts and the data set's fingerprint.
+// and in the metadata the config and the facts of model and data set.
 Checkpoint save_state(const TrainStep& step, const DataLoader::Position& position,
                       const Progress& progress, const std::string& config_yaml,
-                      const std::vector<std::string>& class_names,
-                      const std::string& data_fingerprint);
+                      const DataFacts& data);
 
-// Puts a checkpoint back: the same bits. Throws Error{Output} with the list of differences where it
-// is of another model, class list, data set, precision or objective.
+// Puts a checkpoint back: the same bits. Throws Error{Output} with the list of all differences
+// where it is of another model, class list, data set, precision or objective.
 void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loader,
-                Progress& progress, const std::vector<std::string>& class_names,
-                const std::string& data_fingerprint);
+                Progress& progress, const DataFacts& data);
 
 // The seed of the run that saved it. Throws Error{Output} where it is none of ours.
 std::uint64_t seed_of(const Checkpoint& checkpoint);

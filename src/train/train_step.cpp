@@ -326,6 +326,14 @@ void TrainStep::write_random_state(const RandomState& state) {
   backend_.upload(random_.view(), &state);
 }
 
+std::vector<TrainStep::Pass> TrainStep::passes() const {
+  return {{&model_.generator, &generator_pass_},
+          {&model_.trunk, &trunk_pass_},
+          {&model_.source_head, &head_pass_},
+          {&model_.source_head, &fake_head_pass_},
+          {&model_.classifier, &classifier_pass_}};
+}
+
 std::vector<MemoryShare> TrainStep::memory() const {
   std::size_t weights = 0, optimizer = 0, activations = 0, gradients = 0;
   for (const Network* network : model_.networks()) weights += network->parameters().bytes();

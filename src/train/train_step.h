@@ -79,6 +79,14 @@ class TrainStep {
   std::vector<MemoryShare> memory() const;
   double step_flops() const;  // of one step, multiply-adds count two
 
+  // What the last step left of its forward passes, in their order.
+  struct Pass {
+    const Network* network;
+    const Activations* activations;
+  };
+  std::vector<Pass> passes() const;
+  const Tensor& latents() const { return latents_.view(); }  // F32 [batch, Z], of the last step
+
   // For tests: D's logits [2 * batch] of the first half, [batch] fake ones of the second, class
   // logits.
   const Tensor& source_logits() const { return head_pass_.output(); }

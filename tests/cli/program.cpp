@@ -24,10 +24,15 @@ constexpr std::chrono::seconds kPatience{30};
 struct Start {
   const char* folder = nullptr;
   char* const* arguments = nullptr;
-  int pipe = -1;                   // to write stdout to
-  const char* terminal = nullptr;  // to be controlled by, with stdout
-  rlim_t most_memory = 0;
+  int pipe = -1;                               // to write stdout to
+  const char* terminal = nullptr;              // to be controlled by, with stdout
+  rlim_t most_memory = 0, most_file_size = 0;  // 0: no limit
 };
+
+bool limit(__rlimit_resource resource, rlim_t most) {
+  const rlimit limits{.rlim_cur = most, .rlim_max = most};
+  return most == 0 || ::setrlimit(resource, &limits) == 0;
+}
 
 int open_stdout(const Start& start) {
   if (start.pipe >= 0) return start.pipe;
@@ -40,8 +45,8 @@ int open_stdout(const Start& start) {
 [[noreturn]] void become_program(const Start& start) {
   const int out = ::chdir(start.folder) == 0 ? open_stdout(start) : -1;
   const int err = ::open("stderr", O_CREAT | O_TRUNC | O_WRONLY, 0600);
-  const rlimit limit{.rlim_cur = start.most_memory, .rlim_max = start.most_memory};
-  const bool is_limited = start.most_memory == 0 || ::setrlimit(RLIMIT_AS, &limit) == 0;
+  const bool is_limited =
+      limit(RLIMIT_AS, start.most_memory) && limit(RLIMIT_FSIZE, start.most_file_size);
   if (is_limited && out >= 0 && err >= 0 && ::dup2(out, 1) == 1 && ::dup2(err, 2) == 2) {
     ::close(out);
     ::execv(start.arguments[0], start.arguments);
@@ -70,7 +75,8 @@ Program::Program(const std::string& folder, const std::vector<std::string>& argu
   std::string terminal;
   Start start{.folder = folder_.c_str(),
               .arguments = pointers.data(),
-              .most_memory = static_cast<rlim_t>(options.most_memory)};
+              .most_memory = static_cast<rlim_t>(options.most_memory),
+              .most_file_size = static_cast<rlim_t>(options.most_file_size)};
   if (options.reader == Reader::Pipe) {
     int ends[2];
     ACGAN_CHECK(::pipe2(ends, O_CLOEXEC) == 0);
@@ -117,6 +123,15 @@ bool Program::wait_for(const std::string& text) {
     siginfo_t info{};  // WNOWAIT: finish() collects the exit code
     ::waitid(P_PID, static_cast<id_t>(process_), &info, WEXITED | WNOHANG | WNOWAIT);
     if (info.si_pid == process_) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return false;
+}
+
+bool Program::wait_for_text(const std::string& path, const std::string& text) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < end) {
+    if (read_text(path).find(text) != std::string::npos) return true;
     std::this_thread::sleep_for(kPause);
   }
   return false;

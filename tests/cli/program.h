@@ -18,8 +18,9 @@ struct ProgramResult {
 enum class Reader { File, Pipe, Terminal };
 
 struct ProgramOptions {
-  Reader reader = Reader::File;  // of stdout
-  std::size_t most_memory = 0;   // bytes of address space; 0: no limit
+  Reader reader = Reader::File;    // of stdout
+  std::size_t most_memory = 0;     // bytes of address space; 0: no limit
+  std::size_t most_file_size = 0;  // bytes of each file it writes, as if the disk were full then
 };
 
 // The real program, started with these arguments in a folder, its output caught in files there.
@@ -34,7 +35,10 @@ class Program {
   // Waits until `text` stands in what it wrote to stdout so far; false after half a minute, or
   // when the program ended without it.
   bool wait_for(const std::string& text);
+  // Waits until `text` stands in the file of that name; false after half a minute.
+  static bool wait_for_text(const std::string& path, const std::string& text);
   void signal(int number) const;
+  pid_t process() const { return process_; }
   void close_reader();  // of a pipe or terminal: it is broken, or hangs up
   ProgramResult finish();
 

@@ -205,6 +205,7 @@ TEST_CASE("every key has its range") {
       {"output.save_every", {"-1", "x"}, {"0", "30s"}},
       {"output.keep", {"0", "1.5"}, {"1"}},
       {"output.rows", {"0", "101"}, {"1", "100"}},
+      {"output.on_write_error", {"go on", "true"}, {"stop", "continue"}},
   };
   const ConfigFile file("data: {kind: doodles}");
   for (const Edge& edge : edges) {
@@ -311,6 +312,34 @@ TEST_CASE("errors in options name the option instead of a line") {
   // The file's key was fine until the option changed what it must fit to.
   CHECK(file.refusal({{"--minutes", "train.minutes", "0"}}) ==
         "--minutes: train.steps and train.minutes are both 0, one of them must end the run");
+}
+
+// Nine lists of ten references each: a thousand million names, if somebody followed them all.
+TEST_CASE("references to references are not followed without end") {
+  std::string yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i <= 9; ++i) {
+    yaml += fmt::format("a{0}: &a{0} [", i);
+    for (int j = 0; j < 10; ++j) yaml += fmt::format("{}*a{}", j == 0 ? "" : ", ", i - 1);
+    yaml += "]\n";
+  }
+  CHECK_THAT(ConfigFile(yaml).refusal(), Catch::StartsWith("FILE:1: unknown key 'a0'"));
+  yaml += "data: {classes: *a9}\n";
+  CHECK_THAT(ConfigFile(yaml.substr(yaml.find('\n') + 1)).refusal(), Catch::StartsWith("FILE:"));
+  // In the one place that takes a list they are items of a wrong kind.
+  std::string in_place = "data: {classes: [";
+  for (int i = 0; i < 9; ++i) in_place += fmt::format("&b{} [", i);
+  in_place += "x";
+  for (int i = 0; i < 9; ++i) in_place += fmt::format("], *b{}", 8 - i);
+  CHECK_THAT(ConfigFile(in_place + "]}").refusal(), Catch::Contains("data.classes must be"));
+}
+
+TEST_CASE("a file of nothing but brackets is refused, however deep") {
+  for (const char* const bracket : {"[", "{", "- ", "? ", "{a: "}) {
+    std::string yaml;
+    while (yaml.size() < 1000000) yaml += bracket;
+    CAPTURE(bracket);
+    CHECK_THAT(ConfigFile(yaml).refusal(), Catch::StartsWith("FILE"));
+  }
 }
 
 TEST_CASE("damaged files are read or refused, never worse") {

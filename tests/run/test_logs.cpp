@@ -1,5 +1,8 @@
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -26,6 +29,26 @@ constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 const std::string kHeader =
     "step,images,elapsed_s,batch_ms,images_per_s,d_loss,g_loss,q_loss,loss_scale_d,loss_scale_g,"
     "loss_scale_q,skipped_d,skipped_g,skipped_q\n";
+
+// While it lives this process writes files of at most so many bytes, as if the disk were full then.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(std::size_t bytes) : old_handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limited{.rlim_cur = bytes, .rlim_max = old_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &old_);
+    ::signal(SIGXFSZ, old_handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  void (*old_handler_)(int);
+  rlimit old_{};
+};
 
 StepRecord make_record(std::int64_t step) {
   return {.step = step,
@@ -125,17 +148,29 @@ TEST_CASE("logs that cannot be written are output errors") {
                       {folder / "stats.jsonl"});
 }
 
-TEST_CASE("a full disk is noticed with the row that did not fit") {
-  if (!std::filesystem::exists("/dev/full")) return;
+TEST_CASE("a full disk is noticed with the row that did not fit, which leaves no torn row") {
   const TemporaryFolder folder;
-  // Appending is what a log does, so a link to the device that is always full will do.
-  std::filesystem::create_symlink("/dev/full", folder / "stats.jsonl");
-  expect_output_error(
-      [&] {
-        StatsLog log(folder / "stats.jsonl", 0);
-        log.add({make_record(1)});
-      },
-      {folder / "stats.jsonl", "No space left"});
+  StatsLog log(folder / "stats.jsonl", 0);
+  log.add({make_record(1)});
+  const std::string before = read_text(folder / "stats.jsonl");
+  {
+    const FileSizeLimit limit(before.size() + 10);
+    expect_output_error([&] { log.add({make_record(2)}); },
+                        {folder / "stats.jsonl", "File too large"});
+  }
+  CHECK(read_text(folder / "stats.jsonl") == before);
+  log.add({make_record(3)});  // there is room again
+  const std::string after = read_text(folder / "stats.jsonl");
+  CHECK(after.starts_with(before));
+  CHECK_NOTHROW(json::parse(after.substr(before.size())));
+}
+
+TEST_CASE("a log that is a link is refused: what it leads to is not ours") {
+  const TemporaryFolder folder;
+  write_text(folder / "elsewhere", "");
+  std::filesystem::create_symlink(folder / "elsewhere", folder / "stats.jsonl");
+  expect_output_error([&] { const StatsLog log(folder / "stats.jsonl", 0); },
+                      {folder / "stats.jsonl"});
 }
 
 TEST_CASE("stats.jsonl holds the means of an interval") {

@@ -2,116 +2,16 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/open_backend.h"
-#include "train/train_state.h"
-#include "train/train_step.h"
+#include "base/error.h"
+#include "train/step_harness.h"
 
 namespace acgan {
 namespace {
 
-constexpr std::int64_t kImages = 48;
-
-TrainStepOptions small_options(DType compute) {
-  AdamOptions adam;
-  adam.learning_rate = 1e-3f;
-  if (compute != DType::F32) {
-    adam.init_scale = 16.0f;  // more overflows in so small a network
-    adam.policy.dynamic = true;
-  }
-  return {.shape = {.image_size = 12,
-                    .channels = 1,
-                    .classes = 3,
-                    .widths = {.latent_dim = 6,
-                               .dense_width = 24,
-                               .conv1_width = 8,
-                               .conv2_width = 16,
-                               .classifier_width = 12}},
-          .compute = compute,
-          .objective = Objective::Dgq,
-          .batch = 12,
-          .d = adam,
-          .g = adam,
-          .q = adam,
-          .seed = 5};
-}
-
-// A training step on images that show their class: a bright bar in one of three places.
-class Harness {
- public:
-  explicit Harness(const TrainStepOptions& options, const std::string& device = "cpu",
-                   ConvLibrary conv = ConvLibrary::Auto)
-      : backend_(open_backend({.device = device, .conv = conv}).backend),
-        step_(*backend_, options),
-        loader_(kImages, 9),
-        images_(*backend_, {kImages, 12, 12, 1}, DType::U8),
-        labels_(*backend_, {kImages}, DType::I32) {
-    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(kImages * 144));
-    std::vector<std::int32_t> labels(kImages);
-    PhiloxSequence random(1, RandomStream::Doodles, 0);
-    for (std::size_t i = 0; i < kImages; ++i) {
-      labels[i] = static_cast<std::int32_t>(i % 3);
-      for (std::size_t p = 0; p < 144; ++p) {
-        const bool bar = p / 48 == i % 3;
-        pixels[i * 144 + p] = static_cast<std::uint8_t>((bar ? 180 : 0) + random.next_below(60));
-      }
-    }
-    backend_->upload(images_.view(), pixels.data());
-    backend_->upload(labels_.view(), labels.data());
-    step_.model().initialize(options.seed);
-  }
-
-  void load_batch() {
-    std::vector<std::int32_t> indices(static_cast<std::size_t>(step_.options().batch));
-    loader_.next(indices);
-    step_.load_batch(images_.view(), labels_.view(), indices);
-  }
-  void load() {
-    load_batch();
-    step_.draw_latents();
-  }
-  StepMetrics run() {
-    load();
-    step_.discriminator_half();
-    step_.generator_half();
-    ++progress_.step;
-    return step_.read_metrics();
-  }
-  // As training does it: later steps are replays.
-  void run_captured(int steps) {
-    for (int i = 0; i < steps; ++i) {
-      load_batch();
-      step_.run();
-      ++progress_.step;
-    }
-  }
-  StepMetrics run(int steps) {
-    StepMetrics metrics;
-    for (int i = 0; i < steps; ++i) metrics = run();
-    return metrics;
-  }
-
-  // All that a checkpoint holds.
-  std::map<std::string, std::vector<std::byte>> bytes() const {
-    std::map<std::string, std::vector<std::byte>> result;
-    const Checkpoint checkpoint = save();
-    for (const auto& [name, array] : checkpoint.arrays()) result[name] = array.bytes;
-    return result;
-  }
-  Checkpoint save() const {
-    return save_state(step_, loader_.position(), progress_, "", {"a", "b", "c"}, "f");
-  }
-  void load_checkpoint(const Checkpoint& checkpoint) {
-    load_state(checkpoint, step_, loader_, progress_, {"a", "b", "c"}, "f");
-  }
-
-  std::unique_ptr<Backend> backend_;
-  TrainStep step_;
-  DataLoader loader_;
-  Progress progress_;
-  OwnedTensor images_, labels_;
-};
-
-std::vector<float> values_of(const Tensor& t) { return {t.as<float>(), t.as<float>() + t.count()}; }
+using test::Harness;
+using test::kFacts;
+using test::small_options;
+using test::values_of;
 
 bool starts_with_any(const std::string& name, const std::vector<std::string>& prefixes) {
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -344,20 +244,80 @@ TEST_CASE("a checkpoint of another model or data set is refused with the differe
                     Catch::Contains("dense_width is 24 there and 32 here") &&
                         Catch::Contains("compute is fp32 there and fp16 here"));
   Progress progress;
-  CHECK_THROWS_WITH(
-      load_state(checkpoint, harness.step_, harness.loader_, progress, {"a", "b", "x"}, "g"),
-      Catch::Contains("classes") && Catch::Contains("data_fingerprint"));
+  const auto refusal_with = [&](const DataFacts& facts) -> std::string {
+    try {
+      load_state(checkpoint, harness.step_, harness.loader_, progress, facts);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::Output);
+      return error.what();
+    }
+    return "not refused";
+  };
+  DataFacts facts = kFacts;
+  facts.class_names = {"a", "x", "c"};
+  facts.counts = {16, 17, 15};
+  facts.kind = "quickdraw";
+  facts.fingerprint = "g";
+  CHECK_THAT(refusal_with(facts),
+             Catch::Contains("classes only there: b, classes only here: x, ") &&
+                 Catch::Contains("data_fingerprint is f there and g here") &&
+                 Catch::Contains("data_kind is folder there and quickdraw here") &&
+                 Catch::Contains("x has 16 there and 17 here, c has 16 there and 15 here"));
+  facts = kFacts;
+  facts.class_names = {"b", "a", "c"};
+  CHECK_THAT(refusal_with(facts), Catch::Contains("the classes are in another order there"));
+  // The same pixels in files of another kind are the same data.
+  facts = kFacts;
+  facts.kind = "quickdraw";
+  CHECK(refusal_with(facts) == "not refused");
+}
+
+TEST_CASE("a checkpoint whose facts do not fit its arrays, or no picture, is refused") {
+  Harness harness(small_options(DType::F32));
+  const auto refusal_with = [&](const std::string& key, const std::string& value) -> std::string {
+    Checkpoint checkpoint = harness.save();
+    if (value == "2") {  // arrays that do fit: two channels are what no image file has
+      const std::vector<float> weight(16 * 4 * 4 * 8 * 2), bias(2);
+      checkpoint.set("generator.deconv4.weight", Checkpoint::Type::F32, {8, 4, 4, 2},
+                     weight.data());
+      checkpoint.set("generator.deconv4.bias", Checkpoint::Type::F32, {2}, bias.data());
+    }
+    checkpoint.set_text(key, value);
+    try {
+      read_model_facts(checkpoint);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::Output);
+      return error.what();
+    }
+    return "not refused";
+  };
+  CHECK_THAT(refusal_with("channels", "2"), Catch::Contains("channels should be 1 or 3"));
+  CHECK_THAT(refusal_with("channels", "3"), Catch::Contains("deconv4.weight"));
+  for (const char* value : {"", "x", "0", "-4", "4.5", "1e9", "99999999999999999999", "10"}) {
+    CAPTURE(value);
+    CHECK(refusal_with("image_size", value) != "not refused");
+  }
+  for (const char* key :
+       {"latent_dim", "dense_width", "conv1_width", "conv2_width", "classifier_width"}) {
+    CHECK_THAT(refusal_with(key, "65536"), Catch::Contains("but its metadata says"));
+  }
+  for (const char* value : {"", "[", "{}", "[]", "5", "[\"a\"]", "[[[[[\"a\"]]]]]"}) {
+    CAPTURE(value);
+    CHECK(refusal_with("classes", value) != "not refused");
+  }
 }
 
 TEST_CASE("class names that are no UTF-8 are saved as far as they are") {
   Harness harness(small_options(DType::F32));
   const std::vector<std::string> names{"caf\xE9", "tea, green", "\"milk\""};
+  DataFacts facts = kFacts;
+  facts.class_names = names;
   const Checkpoint checkpoint =
-      save_state(harness.step_, harness.loader_.position(), harness.progress_, "", names, "f");
+      save_state(harness.step_, harness.loader_.position(), harness.progress_, "", facts);
   CHECK(read_model_facts(checkpoint).class_names ==
         std::vector<std::string>{"caf\xEF\xBF\xBD", names[1], names[2]});
   Progress progress;
-  CHECK_NOTHROW(load_state(checkpoint, harness.step_, harness.loader_, progress, names, "f"));
+  CHECK_NOTHROW(load_state(checkpoint, harness.step_, harness.loader_, progress, facts));
 }
 
 TEST_CASE("a small set is learnt: the classifier gets it right, in every precision") {

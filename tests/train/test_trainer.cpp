@@ -195,6 +195,31 @@ TEST_CASE("a run that ends in a diverged state fails and leaves the good checkpo
   CHECK_FALSE(fs::exists(checkpoints / "step_000009.safetensors"));
 }
 
+TEST_CASE("a generator that learns nothing is warned of with its grids") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.config.optimizer.learning_rate = {.d = 1e-30, .g = 1e-30, .q = 1e-30};
+  request.config.train.steps = 510;  // batches of 10
+  train(request);
+  CHECK_THAT(text_of(only_run(folder.path()) / "log.txt"),
+             Catch::Contains("[warning] at step 510 the classifier is right about") &&
+                 Catch::Contains("no better than chance (10.0%)"));
+}
+
+TEST_CASE("a run that ends non-finite names the layer") {
+  const test::TemporaryFolder folder;
+  TrainRequest request = small_request(folder.path());
+  request.config.train.steps = 400;
+  request.config.precision.max_consecutive_skips = 3;
+  request.config.optimizer.learning_rate = {.d = 1e30, .g = 1e30, .q = 1e30};
+  request.config.precision.mode = GENERATE(PrecisionMode::Fp32, PrecisionMode::Mixed);
+  request.config.precision.init_scale = 16;  // more overflows in so small a network
+  CHECK_THAT(
+      error_of(request, ErrorKind::NonFinite),
+      Catch::Contains("the first layer with Inf or NaN in its output is discriminator.conv") &&
+          Catch::Contains("no checkpoint was written yet"));
+}
+
 TEST_CASE("a resumed run keeps its seed, whatever the config says") {
   const test::TemporaryFolder whole, parts;
   TrainRequest request = small_request(whole.path());
