@@ -7,7 +7,8 @@
 #                   project); tests that need it are skipped where it is missing
 # CI=true           nothing is skipped: that folder must be there, Python's safetensors is installed
 #                   into the build folder, and the rooms that read foreign files and the CUDA
-#                   kernels (on the emulated device) are tested again with sanitizers
+#                   kernels (on the emulated device) are tested again with sanitizers, and the
+#                   readers of data are fuzzed for a short while
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -62,10 +63,20 @@ find_races() {
     test_ops test_cuda planted_bugs acgan_cuda_emulated
 }
 
+# The readers of data, with inputs that libFuzzer makes up.
+# shellcheck disable=SC2317  # called through check
+fuzz_readers() {
+  configure build-fuzz -DCMAKE_CXX_COMPILER=clang++ -DACGAN_FUZZ=ON -DACGAN_WERROR=OFF \
+    -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DACGAN_SHARED_DIR="$shared_dir" &&
+    build build-fuzz &&
+    ctest --test-dir "$project_root/build-fuzz" --output-on-failure --no-tests=error \
+      --parallel "$(nproc)"
+}
+
 install_packages "${build_packages[@]}" clang-format
 options=(-DACGAN_SHARED_DIR="$shared_dir" -DACGAN_CUDA=AUTO)
 if [[ $is_ci == yes ]]; then
-  install_packages python3 python3-venv
+  install_packages python3 python3-venv clang libclang-rt-14-dev
   check make_python
   options+=(-DACGAN_PYTHON="$python_folder/bin/python3")
 fi
@@ -76,6 +87,7 @@ check "$project_root/scripts/check_floors.sh"
 if [[ $is_ci == yes ]]; then
   check find_memory_errors
   check find_races
+  check fuzz_readers
 fi
 check ctest --test-dir "$project_root/build" --output-on-failure --no-tests=error "$@"
 exit "$status"
