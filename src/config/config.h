@@ -22,6 +22,7 @@ struct DataConfig {
   std::int64_t limit_per_class = 0;  // at most so many images a class; 0: all
   std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (cifar10: 32)
   std::int64_t channels = 0;         // 1 or 3; 0: what the kind has (folder: 3)
+  bool only_recognized = false;      // quickdraw strokes: leave out what the game did not recognize
   std::int64_t doodles_per_class = 2000;  // how many drawings of each class the built-in set has
 };
 

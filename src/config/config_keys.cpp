@@ -100,6 +100,10 @@ Keys data_keys() {
       make::choice<std::int64_t>({"data.channels", "1: grey, 3: colour; 0: what the kind has"},
                                  [](auto& c) -> auto& { return c.data.channels; },
                                  {{"0", 0}, {"1", 1}, {"3", 3}}),
+      make::choice<bool>({"data.only_recognized",
+                          "quickdraw strokes: leave out drawings that the game did not recognize"},
+                         [](auto& c) -> auto& { return c.data.only_recognized; },
+                         {{"false", false}, {"true", true}}),
       make::integer({"data.doodles_per_class", "drawings of each class in the built-in set"},
                     [](auto& c) -> auto& { return c.data.doodles_per_class; }, {1, 1000000}),
   };

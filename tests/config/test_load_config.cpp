@@ -137,6 +137,7 @@ data:
   limit_per_class: 11
   image_size: 36
   channels: 1
+  only_recognized: true
   doodles_per_class: 12
 model: {latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, classifier_width: 17}
 precision:
