@@ -76,7 +76,7 @@ class DrawingHandler {
 
  private:
   enum class Field { Other, Drawing, Recognized };
-  static constexpr int kDrawingDepth = 2, kStrokeDepth = 3, kAxisDepth = 4;
+  static constexpr int kStrokeDepth = 3, kAxisDepth = 4;
 
   bool refuse(std::string reason) {
     reason_ = std::move(reason);
