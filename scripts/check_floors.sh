@@ -25,10 +25,11 @@ find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o 
     home["^spdlog/"] = "^src/base/"
     home["^fmt/"] = "^src/base/"
     home["^stb/|^stb_"] = "^src/(data/image[a-z_]*|run/sample_grid)[.]cpp$"
-    home["^archive(_entry)?[.]h$"] = "^src/data/archive[.]cpp$"
+    home["^archive(_entry)?[.]h$"] = "^src/data/(npz_)?archive[.]cpp$"
     home["^zlib[.]h$"] = "^src/data/expanded_file[.]cpp$"
     home["^(oneapi/)?dnnl"] = "^src/backend/onednn/"
-    home["^nlohmann/"] = "^src/(run|bench)/|^src/train/(train_state|run_identity)[.]cpp$"
+    home["^nlohmann/"] = "^src/(run|bench)/|^src/train/(train_state|run_identity)[.]cpp$|^src/data/ndjson_drawing[.]cpp$"
+    home["^cairo"] = "^src/data/stroke_raster[.]cpp$"
     home["^cuda|^cublas|^cudnn"] = "^cuda/|^src/tensor/half[.]h$"
   }
 

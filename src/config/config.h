@@ -24,6 +24,7 @@ struct DataConfig {
   std::int64_t limit_per_class = 0;  // at most so many images a class; 0: all
   std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (CIFAR: 32)
   std::int64_t channels = 0;         // 1 or 3; 0: what the kind has (folder: 3)
+  bool only_recognized = false;      // quickdraw strokes: leave out what the game did not recognize
   Cifar100Labels labels = Cifar100Labels::Fine;  // of cifar100: 100 fine classes or 20 coarse ones
   bool skip_unreadable = false;  // of folder: leave out images that cannot be read, and count them
   bool cache =

@@ -103,6 +103,10 @@ Keys data_keys() {
       make::choice<std::int64_t>({"data.channels", "1: grey, 3: colour; 0: what the kind has"},
                                  [](auto& c) -> auto& { return c.data.channels; },
                                  {{"0", 0}, {"1", 1}, {"3", 3}}),
+      make::choice<bool>({"data.only_recognized",
+                          "quickdraw strokes: leave out drawings that the game did not recognize"},
+                         [](auto& c) -> auto& { return c.data.only_recognized; },
+                         {{"false", false}, {"true", true}}),
       make::choice<Cifar100Labels>(
           {"data.labels", "of cifar100: 100 fine classes or 20 coarse ones"},
           [](auto& c) -> auto& { return c.data.labels; },

@@ -94,6 +94,10 @@ std::vector<std::int64_t> Dataset::counts_by_class() const {
 
 Dataset load_dataset(const DataConfig& config, std::uint64_t seed) {
   ACGAN_CHECK(config.image_size > 0 && config.limit_per_class >= 0);
+  if (config.only_recognized && config.kind != DataKind::QuickDraw) {
+    fail(ErrorKind::Usage,
+         "data.only_recognized is true, which only data.kind quickdraw knows: set it to false");
+  }
   try {
     Dataset dataset = load_kind(config, seed);
     convert_channels(config.channels, dataset);

@@ -5,21 +5,22 @@
 #include <string>
 #include <vector>
 
+#include "data/byte_source.h"
+
 namespace acgan {
 
 // A regular file open for reading at any offset. Only what is asked for is read.
-class InputFile {
+class InputFile final : public ByteSource {
  public:
   explicit InputFile(std::string path);  // throws Error{Data} where it cannot be opened
-  ~InputFile();
+  ~InputFile() override;
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  const std::string& path() const { return path_; }
-  std::uint64_t size() const { return size_; }  // bytes
+  const std::string& path() const override { return path_; }
+  std::uint64_t size() const override { return size_; }
 
-  // Fills `bytes` from `offset` on; throws Error{Data} where the file ends before.
-  void read(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
+  void read(std::uint64_t offset, std::span<std::uint8_t> bytes) const override;
 
   // The whole file; throws Error{Data} where it has more than `limit` bytes.
   std::vector<std::uint8_t> read_all(std::uint64_t limit) const;

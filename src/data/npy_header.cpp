@@ -12,16 +12,15 @@
 namespace acgan {
 namespace {
 
-constexpr std::uint64_t kMagicBytes = 8;                           // "\x93NUMPY", major, minor
-constexpr std::uint64_t kMaxHeaderBytes = std::uint64_t{1} << 20;  // real ones have about 100
-constexpr std::size_t kMaxDimensions = 32;                         // as in NumPy
+constexpr std::uint64_t kMagicBytes = 8;    // "\x93NUMPY", major, minor
+constexpr std::size_t kMaxDimensions = 32;  // as in NumPy
 
 // Reads the header's text, a Python dictionary such as
 // {'descr': '|u1', 'fortran_order': False, 'shape': (3600, 784), }
 // Nothing in it is ever evaluated.
 class HeaderParser {
  public:
-  HeaderParser(const InputFile& file, std::string_view text) : file_(file), text_(text) {}
+  HeaderParser(const ByteSource& file, std::string_view text) : file_(file), text_(text) {}
 
   void parse(NpyHeader& header) {
     expect('{');
@@ -143,15 +142,15 @@ class HeaderParser {
     return value;
   }
 
-  const InputFile& file_;
+  const ByteSource& file_;
   std::string_view text_;
   std::size_t position_ = 0;
   bool has_dtype_ = false, has_order_ = false, has_shape_ = false;
 };
 
-[[noreturn]] void fail_magic(const InputFile& file, std::string_view begin) {
+[[noreturn]] void fail_magic(const ByteSource& file, std::string_view begin) {
   std::string_view hint = "it is not a NumPy array file";
-  if (begin.starts_with("PK")) hint = "it looks like a zip or .npz archive: unpack it";
+  if (begin.starts_with("PK")) hint = "it looks like a zip or .npz archive: name it .npz";
   if (begin.starts_with("<")) hint = "it looks like a web page: the download failed, repeat it";
   fail(ErrorKind::Data, "'{}' does not begin as a .npy file does: {}", file.path(), hint);
 }
@@ -162,7 +161,7 @@ struct HeaderExtent {
   std::uint64_t length;
 };
 
-HeaderExtent read_extent(const InputFile& file) {
+HeaderExtent read_extent(const ByteSource& file) {
   if (file.size() == 0)
     fail(ErrorKind::Data, "'{}' is empty: a .npy file was expected", file.path());
   std::array<std::uint8_t, 12> begin{};
@@ -187,22 +186,22 @@ HeaderExtent read_extent(const InputFile& file) {
          "'{}' is truncated: its .npy header of {} bytes is not complete in a file of {} bytes",
          file.path(), extent.offset + extent.length, file.size());
   }
-  if (extent.length > kMaxHeaderBytes) {
+  if (extent.offset + extent.length > kMaxNpyHeaderBytes) {
     fail(ErrorKind::Data, "'{}' has a .npy header of {} bytes; at most {} are read", file.path(),
-         extent.length, kMaxHeaderBytes);
+         extent.offset + extent.length, kMaxNpyHeaderBytes);
   }
   return extent;
 }
 
 }  // namespace
 
-NpyHeader read_npy_header(const InputFile& file) {
-  const HeaderExtent extent = read_extent(file);
+NpyHeader read_npy_header(const ByteSource& source) {
+  const HeaderExtent extent = read_extent(source);
   std::vector<std::uint8_t> text(extent.length);
-  file.read(extent.offset, text);
+  source.read(extent.offset, text);
   NpyHeader header;
   header.data_offset = extent.offset + extent.length;
-  HeaderParser(file, {reinterpret_cast<const char*>(text.data()), text.size()}).parse(header);
+  HeaderParser(source, {reinterpret_cast<const char*>(text.data()), text.size()}).parse(header);
   return header;
 }
 

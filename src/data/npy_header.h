@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "data/input_file.h"
+#include "data/byte_source.h"
 
 namespace acgan {
 
@@ -18,9 +18,12 @@ struct NpyHeader {
   std::uint64_t data_offset = 0;  // bytes before the first element
 };
 
-// Throws Error{Data} where the file is not .npy or its header is damaged. The sizes in the header
-// are not compared with the file: that needs the element size.
-NpyHeader read_npy_header(const InputFile& file);
+// Longest header that is read, with what stands before it; real ones have about 128 bytes.
+inline constexpr std::uint64_t kMaxNpyHeaderBytes = (std::uint64_t{1} << 20) + 12;
+
+// Throws Error{Data} where the source is not .npy or its header is damaged. The sizes in the header
+// are not compared with the source: that needs the element size.
+NpyHeader read_npy_header(const ByteSource& source);
 
 // "(3600, 784)"
 std::string format_shape(const std::vector<std::uint64_t>& shape);

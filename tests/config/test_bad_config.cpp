@@ -64,8 +64,8 @@ TEST_CASE("files that are no config are refused in one sentence") {
        "threads, objective, conv, allow_tf32), found nothing"},
       {"data:\n  - kind\n",
        "FILE:1: data must be a map of keys (kind, path, classes, "
-       "limit_per_class, image_size, channels, labels, skip_unreadable, cache, doodles_per_class), "
-       "found a list"},
+       "limit_per_class, image_size, channels, only_recognized, labels, skip_unreadable, cache, "
+       "doodles_per_class), found a list"},
       {"train: 5",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
        "threads, objective, conv, allow_tf32), found '5'"},
@@ -162,6 +162,7 @@ TEST_CASE("every key has its range") {
       {"data.limit_per_class", {"-1", "1.5", "1000000001"}, {"0", "1000000000"}},
       {"data.image_size", {"4", "30", "260", "28.0"}, {"8", "256", "28"}},
       {"data.channels", {"3", "2", "4", "-1", "x"}, {"0", "1"}},  // doodles are grey
+      {"data.only_recognized", {"1", "yes", "True", "~"}, {"true", "false"}},
       {"data.labels", {"Fine", "both", "1"}, {"fine", "coarse"}},
       {"data.skip_unreadable", {"yes", "1", "True"}, {"true", "false"}},
       {"data.cache", {"no", "0"}, {"true", "false"}},

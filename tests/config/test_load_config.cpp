@@ -137,6 +137,7 @@ data:
   limit_per_class: 11
   image_size: 36
   channels: 1
+  only_recognized: true
   labels: coarse
   skip_unreadable: true
   cache: false

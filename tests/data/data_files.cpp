@@ -55,24 +55,6 @@ void TemporaryFolder::resize(const std::string& name, std::uint64_t bytes) const
   std::filesystem::resize_file(path_ / name, bytes);
 }
 
-Bytes npy(std::string_view header, const Bytes& data, int version) {
-  const std::size_t length_bytes = version == 1 ? 2 : 4;
-  std::string text(header);
-  while ((8 + length_bytes + text.size() + 1) % 64 != 0) text += ' ';
-  text += '\n';
-  Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(version), 0};
-  for (std::size_t i = 0; i < length_bytes; ++i) {
-    bytes.push_back(static_cast<std::uint8_t>(text.size() >> (8 * i)));
-  }
-  bytes.insert(bytes.end(), text.begin(), text.end());
-  bytes.insert(bytes.end(), data.begin(), data.end());
-  return bytes;
-}
-
-std::string npy_dictionary(std::string_view shape) {
-  return fmt::format("{{'descr': '|u1', 'fortran_order': False, 'shape': {}, }}", shape);
-}
-
 Bytes pattern(std::size_t count, int salt) {
   Bytes bytes(count);
   for (std::size_t i = 0; i < count; ++i) {

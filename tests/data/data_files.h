@@ -1,14 +1,13 @@
 #pragma once
 
 #include <catch2/catch.hpp>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
 #include "data/bytes.h"
+#include "data/made_files.h"
 
 namespace acgan::test {
 
@@ -35,12 +34,6 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
-
-// A .npy file: its header's text (a dictionary) padded as NumPy does, then `data`.
-Bytes npy(std::string_view header, const Bytes& data, int version = 1);
-
-// A header dictionary for C-ordered uint8.
-std::string npy_dictionary(std::string_view shape);
 
 // `count` bytes that follow a pattern; different for every `salt`.
 Bytes pattern(std::size_t count, int salt);

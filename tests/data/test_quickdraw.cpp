@@ -97,8 +97,16 @@ TEST_CASE("the class of a bitmap file is its name without what downloads add") {
   folder.write("full%2Fnumpy_bitmap%2Fthe%20mona lisa.npy", bitmaps(1));
   folder.write("100%.npy", bitmaps(1));
   folder.write("t-shirt.NPY", bitmaps(1));
+  folder.write("full.npy", bitmaps(1));
+  folder.write("raw_egg.npy", bitmaps(1));
+  const std::string drawing = R"({"drawing":[[[1],[2]]]})";
+  folder.write("full_simplified_cat.ndjson", drawing);
+  folder.write("full%2Fraw%2Fdog.ndjson", drawing);
+  folder.write("simplified%2Ffish.ndjson", drawing);
+  folder.write("full_binary_owl.bin", test::binary_drawing({{{1, 2}}}));
   CHECK(load_quickdraw(config_of(folder.path())).class_names ==
-        std::vector<std::string>{"100%", "airplane", "t-shirt", "the mona lisa"});
+        std::vector<std::string>{"100%", "airplane", "cat", "dog", "fish", "full", "owl", "raw_egg",
+                                 "t-shirt", "the mona lisa"});
 }
 
 TEST_CASE("two bitmap files of one class are an error that names both") {
@@ -108,6 +116,11 @@ TEST_CASE("two bitmap files of one class are an error that names both") {
   CHECK_THAT(
       error_of(ErrorKind::Data, [&] { load_quickdraw(config_of(folder.path())); }),
       Contains("'cat.npy'") && Contains("'full_numpy_bitmap_cat.npy'") && Contains("class 'cat'"));
+  folder.remove("full_numpy_bitmap_cat.npy");
+  folder.write("full_simplified_cat.ndjson", std::string_view("never opened"));
+  CHECK_THAT(
+      error_of(ErrorKind::Data, [&] { load_quickdraw(config_of(folder.path())); }),
+      Contains("'cat.npy'") && Contains("'full_simplified_cat.ndjson'") && Contains("class 'cat'"));
 }
 
 TEST_CASE("a bitmap file without a usable class name is an error") {
@@ -147,6 +160,11 @@ TEST_CASE("all .npy versions, both orders and all square shapes give the same im
       CHECK(images_of(npy(npy_dictionary(shape), data, version)) == data);
     }
   }
+  for (const char* dtype : {"<u1", ">u1", "=u1", "u1"}) {
+    const auto header =
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (3, 784)}}", dtype);
+    CHECK(images_of(npy(header, data)) == data);
+  }
   CHECK(images_of(npy("{\"shape\":(3,784),\"fortran_order\":False,\"descr\":\"|u1\"}", data)) ==
         data);
 
@@ -173,7 +191,7 @@ TEST_CASE("a long .npy header is skipped as a whole") {
   const std::string header = npy_dictionary("(1, 784)") + std::string(70000, ' ');
   CHECK(images_of(npy(header, pattern(kPixels, 3), 2)) == pattern(kPixels, 3));
   CHECK_THAT(error_with(npy(npy_dictionary("(1, 784)") + std::string(2000000, ' '), {}, 2)),
-             Contains("cat.npy") && Contains("header of 2000") && Contains("1048576"));
+             Contains("cat.npy") && Contains("header of 2000") && Contains("1048588"));
 }
 
 TEST_CASE("bitmaps of another size are resized and the description says so") {
@@ -193,6 +211,61 @@ TEST_CASE("bitmaps of another size are resized and the description says so") {
     CHECK(dataset.images[i] == (y * 5 + x * 3) % 120 * 2 + 2);
   }
   CHECK(images_of(npy(npy_dictionary("(1, 7, 7)"), Bytes(49, 200)), 20) == Bytes(400, 200));
+}
+
+TEST_CASE("images that are not square are cut in the middle, in either order") {
+  Bytes data(std::size_t{2} * 30 * 28, 9);  // two rows too many, above and below
+  for (std::size_t n = 0; n < 2; ++n) {
+    const Bytes image = pattern(kPixels, static_cast<int>(n));
+    std::copy(image.begin(), image.end(), data.begin() + static_cast<long>((n * 30 + 1) * 28));
+  }
+  const Bytes expected = test::concatenated({pattern(kPixels, 0), pattern(kPixels, 1)});
+  CHECK(images_of(npy(npy_dictionary("(2, 30, 28)"), data)) == expected);
+  Bytes columns(data.size());
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const std::size_t n = i / (30 * 28), y = i / 28 % 30, x = i % 28;
+    columns[(x * 30 + y) * 2 + n] = data[i];
+  }
+  CHECK(images_of(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 30, 28), }",
+                      columns)) == expected);
+}
+
+TEST_CASE("one file in colour makes a data set in colour, unless grey is asked for") {
+  TemporaryFolder folder;
+  folder.write("cat.npy", bitmaps(2));
+  Bytes colour(3 * kPixels);
+  for (std::size_t i = 0; i < kPixels; ++i) {
+    colour[3 * i] = 255;
+    colour[3 * i + 1] = static_cast<std::uint8_t>(i % 251);
+    colour[3 * i + 2] = 10;
+  }
+  folder.write("dog.npy", npy(npy_dictionary("(1, 28, 28, 3)"), colour));
+  DataConfig config = config_of(folder.path());
+  const Dataset dataset = load_dataset(config, 1);
+  CHECK(dataset.channels == 3);
+  REQUIRE(dataset.images.size() == 9 * kPixels);
+  const Bytes grey = pattern(2 * kPixels, 1);
+  for (std::size_t i = 0; i < 6 * kPixels; ++i) CHECK(dataset.images[i] == grey[i / 3]);
+  CHECK(std::equal(colour.begin(), colour.end(), dataset.images.begin() + 6 * kPixels));
+
+  config.channels = 1;
+  const Dataset made_grey = load_dataset(config, 1);
+  CHECK(made_grey.channels == 1);
+  REQUIRE(made_grey.images.size() == 3 * kPixels);
+  CHECK(std::equal(grey.begin(), grey.end(), made_grey.images.begin()));
+  CHECK(made_grey.images[2 * kPixels] == (77 * 255 + 29 * 10 + 128) >> 8);
+}
+
+TEST_CASE("only_recognized is refused where nothing tells what was recognized") {
+  TemporaryFolder folder;
+  folder.write("cat.npy", bitmaps(2));
+  DataConfig config = config_of(folder.path());
+  config.only_recognized = true;
+  CHECK_THAT(error_of(ErrorKind::Data, [&] { load_dataset(config, 1); }),
+             Contains("cat.npy") && Contains("data.only_recognized"));
+  config.kind = DataKind::Doodles;
+  CHECK_THAT(error_of(ErrorKind::Usage, [&] { load_dataset(config, 1); }),
+             Contains("data.only_recognized") && Contains("quickdraw"));
 }
 
 TEST_CASE("limit_per_class takes the first bitmaps and reads no more") {
@@ -230,7 +303,7 @@ TEST_CASE("shapes that promise more than can be are errors before any allocation
   CHECK_THAT(error_with(npy(npy_dictionary("(99999999999999999999999, 784)"), {})),
              Contains("cat.npy") && Contains("below 2^64"));
   for (const char* shape :
-       {"(784,)", "()", "(3, 783)", "(3, 3072)", "(2, 28, 27)", "(2, 28, 28, 3)", "(2, 0, 0)",
+       {"(784,)", "()", "(3, 783)", "(3, 3072)", "(2, 1, 784)", "(2, 28, 28, 2)", "(2, 0, 0)",
         "(2, 1152921504606846976, 1152921504606846976)", "(2, 1, 28, 28)", "(1,1,1,1,1)"}) {
     INFO(shape);
     CHECK_THAT(error_with(npy(npy_dictionary(shape), pattern(2 * kPixels, 1))),
@@ -239,11 +312,14 @@ TEST_CASE("shapes that promise more than can be are errors before any allocation
 }
 
 TEST_CASE("only uint8 is read, and objects are never unpickled") {
-  for (const char* dtype : {"<f4", "<f8", "|i1", "|b1", ">u2", "<U5"}) {
+  const std::pair<const char*, const char*> kHints[] = {
+      {"<f4", "multiply by 255"}, {"<f8", "multiply by 255"}, {"|b1", "* 255"},
+      {"|i1", "astype('uint8')"}, {">u2", "astype('uint8')"}, {"<U5", "astype('uint8')"}};
+  for (const auto& [dtype, hint] : kHints) {
     const std::string header =
         fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': (1, 784), }}", dtype);
     CHECK_THAT(error_with(npy(header, pattern(8 * kPixels, 1))),
-               Contains("cat.npy") && Contains(dtype) && Contains("'|u1'") && Contains("astype"));
+               Contains("cat.npy") && Contains(dtype) && Contains("'|u1'") && Contains(hint));
   }
   CHECK_THAT(error_with(npy("{'descr': '|O', 'fortran_order': False, 'shape': (1, 784), }",
                             pattern(kPixels, 1))),
@@ -251,7 +327,7 @@ TEST_CASE("only uint8 is read, and objects are never unpickled") {
   CHECK_THAT(error_with(npy("{'descr': [('a', '|u1'), ('b', '<f4', (2,))], 'fortran_order': "
                             "False, 'shape': (1, 784), }",
                             pattern(kPixels, 1))),
-             Contains("cat.npy") && Contains("('b', '<f4', (2,))"));
+             Contains("cat.npy") && Contains("('b', '<f4', (2,))") && Contains("save the field"));
 }
 
 TEST_CASE("files that are not .npy are told apart") {
@@ -259,7 +335,7 @@ TEST_CASE("files that are not .npy are told apart") {
     return error_with(Bytes(text.begin(), text.end()));
   };
   CHECK_THAT(text_error("<!DOCTYPE html><title>404</title>"), Contains("web page"));
-  CHECK_THAT(text_error("PK\x03\x04 and so on"), Contains("zip or .npz"));
+  CHECK_THAT(text_error("PK\x03\x04 and so on"), Contains("name it .npz"));
   CHECK_THAT(text_error("0.5,0.5,0.25"), Contains("not a NumPy array file"));
   Bytes version9 = bitmaps(1);
   version9[6] = 9;
@@ -314,8 +390,9 @@ TEST_CASE("a data path that is no folder of bitmaps is told in a sentence") {
   CHECK_THAT(error_at(""), Contains("data.path is not set"));
   CHECK_THAT(error_at(folder.path() + "/missing"), Contains("/missing' does not exist"));
   CHECK_THAT(error_at(folder.path() + "/readme.txt"), Contains("readme.txt' is a file"));
-  CHECK_THAT(error_at(folder.path()),
-             Contains(folder.path()) && Contains("no .npy file") && Contains("1 other files"));
+  CHECK_THAT(error_at(folder.path()), Contains(folder.path()) &&
+                                          Contains("no .npy, .npz, .ndjson or .bin file") &&
+                                          Contains("1 other files"));
 }
 
 TEST_CASE("the real bitmaps load with their counts and pixels", "[shared]") {

@@ -1,23 +1,17 @@
-#include "base/format.h"
-#include "data/npy_header.h"
+#include "data/array_file.h"
+#include "data/made_files.h"
+#include "fuzz/class_file.h"
 #include "fuzz/fuzz_target.h"
 
 namespace acgan::fuzz {
 
-void read_input(const Input& input) { read_npy_header(InputFile(input.path)); }
+void read_input(const Input& input) { read_class(*open_npy_file(input.path)); }
 
 std::vector<Bytes> valid_inputs() {
-  std::vector<Bytes> inputs;
-  for (const int version : {1, 2}) {
-    const std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 4, 4), }\n";
-    Bytes bytes = {0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(version), 0};
-    bytes.push_back(static_cast<std::uint8_t>(text.size()));
-    bytes.resize(version == 1 ? 10 : 12);
-    bytes.insert(bytes.end(), text.begin(), text.end());
-    bytes.insert(bytes.end(), 16, 200);
-    inputs.push_back(bytes);
-  }
-  return inputs;
+  const std::string in_columns = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 6, 5, 3), }";
+  return {test::npy(test::npy_dictionary("(1, 784)"), Bytes(784, 200)),
+          test::npy(test::npy_dictionary("(3, 4, 4)"), Bytes(48, 200), 2),
+          test::npy(in_columns, Bytes(180, 200), 3)};
 }
 
 }  // namespace acgan::fuzz

@@ -14,7 +14,8 @@ number=0
 for pattern in "$@"; do
   # What lies in the pattern's folder; none where it is missing. Large files slow the fuzzer down.
   while IFS= read -r file; do
-    head -c 65536 "$file" >"$corpus/real_$((number++))"
+    head -c 65536 "$file" >"$corpus/real_$number"
+    number=$((number + 1))
   done < <(compgen -G "$pattern" | sort)
 done
 OMP_NUM_THREADS=1 "$program" -max_total_time="$seconds" -timeout=10 -max_len=65536 -rss_limit_mb=1024 \
