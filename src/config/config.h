@@ -23,6 +23,9 @@ struct DataConfig {
   std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (cifar10: 32)
   std::int64_t channels = 0;         // 1 or 3; 0: what the kind has (folder: 3)
   std::int64_t doodles_per_class = 2000;  // how many drawings of each class the built-in set has
+  // Share of each class (0 to 0.5) that is kept from training, for `evaluate`; quickdraw and folder
+  // only, the others have images of their own for that.
+  double held_out = 0;
 };
 
 struct ModelConfig {

@@ -102,6 +102,9 @@ Keys data_keys() {
                                  {{"0", 0}, {"1", 1}, {"3", 3}}),
       make::integer({"data.doodles_per_class", "drawings of each class in the built-in set"},
                     [](auto& c) -> auto& { return c.data.doodles_per_class; }, {1, 1000000}),
+      make::number({"data.held_out",
+                    "share of each class kept from training for evaluate (quickdraw, folder)"},
+                   [](auto& c) -> auto& { return c.data.held_out; }, {.low = 0, .high = 0.5}),
   };
 }
 

@@ -64,8 +64,8 @@ TEST_CASE("files that are no config are refused in one sentence") {
        "threads, objective, conv, allow_tf32), found nothing"},
       {"data:\n  - kind\n",
        "FILE:1: data must be a map of keys (kind, path, classes, "
-       "limit_per_class, image_size, channels, doodles_per_class), found a "
-       "list"},
+       "limit_per_class, image_size, channels, doodles_per_class, held_out), "
+       "found a list"},
       {"train: 5",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
        "threads, objective, conv, allow_tf32), found '5'"},
@@ -163,6 +163,7 @@ TEST_CASE("every key has its range") {
       {"data.image_size", {"4", "30", "260", "28.0"}, {"8", "256", "28"}},
       {"data.channels", {"3", "2", "4", "-1", "x"}, {"0", "1"}},  // doodles are grey
       {"data.doodles_per_class", {"0", "1000001"}, {"1", "1000000"}},
+      {"data.held_out", {"-0.1", "0.6", "x", "0.1"}, {"0"}},  // doodles need none
       {"model.latent_dim", {"0", "65537", "1.5"}, {"1", "65536"}},
       {"model.dense_width", {"0", "65537"}, {"1", "65536"}},
       {"model.conv1_width", {"0", "65537"}, {"1", "65536"}},
@@ -266,6 +267,9 @@ TEST_CASE("settings must fit together, and the one to change is named") {
        "FILE:4: data.image_size must be 32 for kind cifar10, found 28"},
       {"data:\n  kind: cifar10\n  path: p\n  channels: 1\n",
        "FILE:4: data.channels must be 3 (or 0) for kind cifar10, found 1"},
+      {"data: {kind: cifar10, path: p,\n  held_out: 0.1}",
+       "FILE:2: data.held_out must be 0 for kind cifar10, which has held-out images of its own, "
+       "found 0.1"},
       {"data: {kind: quickdraw, path: p,\n  channels: 3}",
        "FILE:2: data.channels must be 1 (or 0) for kind quickdraw, found 3"},
       {"train:\n  minutes: 0\n",

@@ -138,6 +138,7 @@ data:
   image_size: 36
   channels: 1
   doodles_per_class: 12
+  held_out: 0.25
 model: {latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, classifier_width: 17}
 precision:
   mode: mixed

@@ -1,0 +1,96 @@
+#include "data/real_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "data/cifar10.h"
+
+namespace acgan {
+namespace {
+
+constexpr double kShareWhereNoneIsKept = 0.1;
+constexpr std::int64_t kMostFreshDoodles = 1000;  // of a class
+constexpr std::uint64_t kFreshSeed = 0x5EED0F0E7A1BA7Eu;
+
+Dataset like(const Dataset& dataset) {
+  return {.height = dataset.height,
+          .width = dataset.width,
+          .channels = dataset.channels,
+          .class_names = dataset.class_names,
+          .images = {},
+          .labels = {},
+          .description = dataset.description};
+}
+
+Dataset fresh_doodles(DataConfig config, std::uint64_t seed) {
+  config.doodles_per_class = std::min(config.doodles_per_class, kMostFreshDoodles);
+  return load_dataset(config, seed ^ kFreshSeed);
+}
+
+void check_classes(const RealData& data) {
+  const std::vector<std::int64_t> counts = data.held_out.counts_by_class();
+  const auto empty = std::find(counts.begin(), counts.end(), 0);
+  if (empty == counts.end()) return;
+  fail(ErrorKind::Data,
+       "class '{}' of the data set ({}) has no held-out image, so nothing can be judged by it: add "
+       "images (at least 5 a class), raise data.held_out, or leave the class out of data.classes",
+       data.held_out.class_names[static_cast<std::size_t>(empty - counts.begin())],
+       data.train.description);
+}
+
+}  // namespace
+
+DatasetParts hold_out(const Dataset& dataset, double share) {
+  ACGAN_CHECK(share > 0 && share <= 0.5);
+  DatasetParts parts{.kept = like(dataset), .held_out = like(dataset)};
+  const auto pixels =
+      static_cast<std::ptrdiff_t>(dataset.height * dataset.width * dataset.channels);
+  std::vector<double> number_in_class(dataset.class_names.size());
+  auto image = dataset.images.begin();
+  for (const std::int32_t label : dataset.labels) {
+    double& number = number_in_class[static_cast<std::size_t>(label)];
+    const bool is_held_out =
+        std::floor((number + 1) * share + 0.5) > std::floor(number * share + 0.5);
+    number += 1;
+    Dataset& part = is_held_out ? parts.held_out : parts.kept;
+    part.images.insert(part.images.end(), image, image + pixels);
+    part.labels.push_back(label);
+    image += pixels;
+  }
+  return parts;
+}
+
+RealData load_real_data(const DataConfig& config, std::uint64_t seed) {
+  RealData data;
+  DataConfig whole = config;
+  whole.held_out = 0;
+  data.train = load_dataset(whole, seed);
+  if (config.kind == DataKind::Cifar10) {
+    data.fingerprint = fingerprint_of(data.train);
+    data.held_out = load_cifar10(config, Cifar10Part::Test);
+    data.held_out_source = "the test part, never trained on";
+  } else if (config.kind == DataKind::Doodles) {
+    data.fingerprint = fingerprint_of(data.train);
+    data.held_out = fresh_doodles(config, seed);
+    data.held_out_source = "fresh drawings from another seed, never trained on";
+  } else {
+    data.generator_saw_held_out = config.held_out == 0;
+    if (data.generator_saw_held_out) data.fingerprint = fingerprint_of(data.train);
+    const double share = data.generator_saw_held_out ? kShareWhereNoneIsKept : config.held_out;
+    DatasetParts parts = hold_out(data.train, share);
+    data.train = std::move(parts.kept);
+    data.held_out = std::move(parts.held_out);
+    if (!data.generator_saw_held_out) data.fingerprint = fingerprint_of(data.train);
+    data.held_out_source = fmt::format(
+        "{:.3g} % of each class, {}", 100 * share,
+        data.generator_saw_held_out ? "which the generator was trained on too (data.held_out is 0)"
+                                    : "never trained on");
+  }
+  check_classes(data);
+  return data;
+}
+
+}  // namespace acgan
