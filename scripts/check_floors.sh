@@ -26,7 +26,7 @@ find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o 
     home["^fmt/"] = "^src/base/"
     home["^stb/|^stb_"] = "^src/(data/image[a-z_]*|run/sample_grid)[.]cpp$"
     home["^(oneapi/)?dnnl"] = "^src/backend/onednn/"
-    home["^nlohmann/"] = "^src/(run|bench)/|^src/train/train_state[.]cpp$"
+    home["^nlohmann/"] = "^src/(run|bench)/|^src/quality/quality_report[.]cpp$|^src/train/train_state[.]cpp$"
     home["^Eigen/"] = "^src/quality/"
     home["^cuda|^cublas|^cudnn"] = "^cuda/|^src/tensor/half[.]h$"
   }

@@ -79,6 +79,7 @@ struct OutputConfig {
   double save_every = 5;          // minutes of training; 0: only at the end
   std::int64_t keep = 2;          // checkpoints kept
   std::int64_t rows = 10;         // rows of a sample grid
+  double evaluate_every = 0;      // minutes of training between quality figures; 0: never
 };
 
 struct Config {

@@ -238,6 +238,9 @@ Keys output_keys() {
                     [](auto& c) -> auto& { return c.output.keep; }, {1, 1000000}),
       make::integer({"output.rows", "rows of a sample grid"},
                     [](auto& c) -> auto& { return c.output.rows; }, {1, 100}),
+      make::duration(
+          {"output.evaluate_every", "training time between quality figures; 0: never"},
+          [](auto& c) -> auto& { return c.output.evaluate_every; }),
   };
 }
 

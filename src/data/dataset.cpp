@@ -94,7 +94,7 @@ Dataset load_dataset(const DataConfig& config, std::uint64_t seed) {
     convert_channels(config.channels, dataset);
     ACGAN_CHECK(static_cast<std::int64_t>(dataset.images.size()) ==
                 dataset.count() * dataset.height * dataset.width * dataset.channels);
-    if (config.held_out > 0) return hold_out(dataset, config.held_out).kept;
+    if (config.held_out > 0) hold_out(dataset, config.held_out);
     return dataset;
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {

@@ -43,24 +43,32 @@ void check_classes(const RealData& data) {
 
 }  // namespace
 
-DatasetParts hold_out(const Dataset& dataset, double share) {
+// In place: the images are most of the memory that there is.
+Dataset hold_out(Dataset& dataset, double share) {
   ACGAN_CHECK(share > 0 && share <= 0.5);
-  DatasetParts parts{.kept = like(dataset), .held_out = like(dataset)};
+  Dataset held_out = like(dataset);
   const auto pixels =
       static_cast<std::ptrdiff_t>(dataset.height * dataset.width * dataset.channels);
   std::vector<double> number_in_class(dataset.class_names.size());
-  auto image = dataset.images.begin();
+  auto image = dataset.images.begin(), free_image = image;
+  auto free_label = dataset.labels.begin();
   for (const std::int32_t label : dataset.labels) {
     double& number = number_in_class[static_cast<std::size_t>(label)];
     const bool is_held_out =
         std::floor((number + 1) * share + 0.5) > std::floor(number * share + 0.5);
     number += 1;
-    Dataset& part = is_held_out ? parts.held_out : parts.kept;
-    part.images.insert(part.images.end(), image, image + pixels);
-    part.labels.push_back(label);
+    if (is_held_out) {
+      held_out.images.insert(held_out.images.end(), image, image + pixels);
+      held_out.labels.push_back(label);
+    } else {
+      free_image = std::copy(image, image + pixels, free_image);
+      *free_label++ = label;
+    }
     image += pixels;
   }
-  return parts;
+  dataset.images.erase(free_image, dataset.images.end());
+  dataset.labels.erase(free_label, dataset.labels.end());
+  return held_out;
 }
 
 RealData load_real_data(const DataConfig& config, std::uint64_t seed) {
@@ -80,9 +88,7 @@ RealData load_real_data(const DataConfig& config, std::uint64_t seed) {
     data.generator_saw_held_out = config.held_out == 0;
     if (data.generator_saw_held_out) data.fingerprint = fingerprint_of(data.train);
     const double share = data.generator_saw_held_out ? kShareWhereNoneIsKept : config.held_out;
-    DatasetParts parts = hold_out(data.train, share);
-    data.train = std::move(parts.kept);
-    data.held_out = std::move(parts.held_out);
+    data.held_out = hold_out(data.train, share);
     if (!data.generator_saw_held_out) data.fingerprint = fingerprint_of(data.train);
     data.held_out_source = fmt::format(
         "{:.3g} % of each class, {}", 100 * share,

@@ -24,11 +24,9 @@ struct RealData {
 // too few images to hold one out.
 RealData load_real_data(const DataConfig& config, std::uint64_t seed);
 
-struct DatasetParts {
-  Dataset kept, held_out;
-};
-// Takes every (1/share)-th image of each class out, by its number in its class alone, so that more
-// images or other classes change nothing for the rest. 0 < share <= 0.5.
-DatasetParts hold_out(const Dataset& dataset, double share);
+// Takes every (1/share)-th image of each class out of `dataset` and returns those: by its number in
+// its class alone, so that more images or other classes change nothing for the rest.
+// 0 < share <= 0.5.
+Dataset hold_out(Dataset& dataset, double share);
 
 }  // namespace acgan

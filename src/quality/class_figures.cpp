@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "quality/parallel_tasks.h"
 
 namespace acgan {
 namespace {
@@ -42,17 +43,17 @@ std::vector<std::optional<double>> spread_by_class(const FeatureSet& set, std::i
     if (of_class.size() < kMostImages) of_class.push_back(static_cast<std::int64_t>(i));
   }
   std::vector<std::optional<double>> spread(rows.size());
-#pragma omp parallel for schedule(dynamic)
-  for (std::size_t label = 0; label < rows.size(); ++label) {
+  for_each_task(classes, [&](std::int64_t label) {
+    const std::vector<std::int64_t>& of_class = rows[static_cast<std::size_t>(label)];
     double sum = 0, pairs = 0;
-    for (std::size_t i = 0; i < rows[label].size(); ++i) {
-      for (std::size_t j = i + 1; j < rows[label].size(); ++j) {
-        sum += distance(set.row(rows[label][i]), set.row(rows[label][j]));
+    for (std::size_t i = 0; i < of_class.size(); ++i) {
+      for (std::size_t j = i + 1; j < of_class.size(); ++j) {
+        sum += distance(set.row(of_class[i]), set.row(of_class[j]));
         pairs += 1;
       }
     }
-    if (pairs > 0) spread[label] = sum / pairs;
-  }
+    if (pairs > 0) spread[static_cast<std::size_t>(label)] = sum / pairs;
+  });
   return spread;
 }
 

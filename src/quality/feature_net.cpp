@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::int64_t kBatch = 64;
 constexpr std::int64_t kEpochs = 6;
-constexpr std::int64_t kFewestSteps = 300, kMostSteps = 6000;
-constexpr float kLearningRate = 1e-3f;
+constexpr std::int64_t kFewestSteps = 300, kMostSteps = 3000;
+constexpr float kLearningRate = 3e-3f;
 constexpr std::int64_t kChunk = 128;  // images computed at a time
 constexpr float kPixelMax = 255.0f;
 

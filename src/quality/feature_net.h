@@ -31,7 +31,7 @@ class FeatureNet {
   FeatureNet(Backend& backend, const FeatureNetShape& shape);
 
   // From random weights, on real images alone, each moved by up to a fourteenth of its side: Adam
-  // with a learning rate that falls to zero, for six epochs, but at least 300 and at most 6000
+  // with a learning rate that falls to zero, for six epochs, but at least 300 and at most 3000
   // steps of 64 images. The same bits for the same data, backend and number of threads.
   void train(const Dataset& dataset);
 

@@ -7,6 +7,7 @@
 
 #include "backend/philox.h"
 #include "quality/feature_matrix.h"
+#include "quality/parallel_tasks.h"
 
 namespace acgan {
 namespace {
@@ -58,13 +59,12 @@ KernelDistance kernel_distance(std::span<const float> x, std::span<const float> 
   ACGAN_CHECK(smaller >= 4);
   KernelDistance result{.subsets = kSubsets, .subset_size = std::min(kMostRows, smaller / 2)};
   std::vector<double> distances(static_cast<std::size_t>(kSubsets));
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t subset = 0; subset < kSubsets; ++subset) {
+  for_each_task(kSubsets, [&](std::int64_t subset) {
     PhiloxSequence random(seed, RandomStream::Selection, static_cast<std::uint64_t>(subset));
     const FeatureMatrix part_x = all_x(draw(all_x.rows(), result.subset_size, random), Eigen::all);
     const FeatureMatrix part_y = all_y(draw(all_y.rows(), result.subset_size, random), Eigen::all);
     distances[static_cast<std::size_t>(subset)] = unbiased(part_x, part_y);
-  }
+  });
   const Eigen::Map<const Eigen::ArrayXd> values(distances.data(), kSubsets);
   result.mean = values.mean();
   result.spread =

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "quality/feature_matrix.h"
+#include "quality/parallel_tasks.h"
 
 namespace acgan {
 namespace {
@@ -34,14 +35,14 @@ FeatureMatrix squared_distances(const Rows& from, std::int64_t begin, std::int64
 // Calls visit(row, distances to every row of `to`) for all rows of `from`, each once, in any order.
 template <typename Visitor>
 void visit_distances(const Rows& from, const Rows& to, const Visitor& visit) {
-#pragma omp parallel for schedule(dynamic)
-  for (std::int64_t begin = 0; begin < from.count(); begin += kBlock) {
+  for_each_task((from.count() + kBlock - 1) / kBlock, [&](std::int64_t task) {
+    const std::int64_t begin = task * kBlock;
     const std::int64_t count = std::min(kBlock, from.count() - begin);
     FeatureMatrix block = squared_distances(from, begin, count, to);
     for (std::int64_t i = 0; i < count; ++i) {
       visit(begin + i, std::span(block.row(i).data(), static_cast<std::size_t>(to.count())));
     }
-  }
+  });
 }
 
 // Squared radius of each row's ball.

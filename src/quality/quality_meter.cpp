@@ -13,7 +13,7 @@
 namespace acgan {
 namespace {
 
-constexpr std::int64_t kChunk = 500;  // fakes in memory at a time
+constexpr std::size_t kChunk = 500;  // fakes in memory at a time
 
 FeatureNetShape shape_of(const Dataset& dataset) {
   ACGAN_CHECK(dataset.height == dataset.width);
@@ -36,17 +36,19 @@ void append(FeatureSet part, FeatureSet& whole) {
   whole.predicted.insert(whole.predicted.end(), part.predicted.begin(), part.predicted.end());
 }
 
-// Random images of `dataset`, `per_class` of each class or all it has.
-Dataset draw(const Dataset& dataset, std::int64_t per_class, std::uint64_t seed) {
+// Random images of `dataset`, as many of each class as `labels` has, or all there are.
+Dataset draw(const Dataset& dataset, const std::vector<std::int32_t>& labels, std::uint64_t seed) {
   const auto size = static_cast<std::size_t>(dataset.height * dataset.width * dataset.channels);
-  std::vector<std::int64_t> taken(dataset.class_names.size());
+  std::vector<std::int64_t> wanted(dataset.class_names.size());
+  for (const std::int32_t label : labels) ++wanted[static_cast<std::size_t>(label)];
   std::vector<std::int32_t> order(static_cast<std::size_t>(dataset.count()));
   DataLoader(dataset.count(), seed).next(order);
   Dataset part;
   for (const std::int32_t index : order) {
     const std::int32_t label = dataset.labels[static_cast<std::size_t>(index)];
-    if (taken[static_cast<std::size_t>(label)]++ >= per_class) continue;
-    const auto first = dataset.images.begin() + static_cast<std::ptrdiff_t>(index * size);
+    if (wanted[static_cast<std::size_t>(label)]-- <= 0) continue;
+    const auto first = dataset.images.begin() +
+                       static_cast<std::ptrdiff_t>(static_cast<std::size_t>(index) * size);
     part.images.insert(part.images.end(), first, first + static_cast<std::ptrdiff_t>(size));
     part.labels.push_back(label);
   }
@@ -73,16 +75,28 @@ QualityMeter::QualityMeter(Backend& backend, RealData real, const QualityOptions
   net_id_ = net_.id();
   reference_ = net_.extract(real_.held_out.images, real_.held_out.labels);
   net_accuracy_ = mean_of(accuracy_by_class(reference_, classes())).value_or(0);
+  const Dataset part = draw(real_.train, labels_of_samples(), options_.seed);
+  floor_ = judge(net_.extract(part.images, part.labels));
+  for (Dataset* dataset : {&real_.train, &real_.held_out}) dataset->images = {};
+}
+
+// Every M-th label of the held-out images, or each several times.
+std::vector<std::int32_t> QualityMeter::labels_of_samples() const {
+  std::vector<std::int32_t> sorted = reference_.labels;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::int32_t> labels;
+  for (std::int64_t i = 0; i < options_.samples; ++i) {
+    labels.push_back(sorted[static_cast<std::size_t>(i * reference_.count() / options_.samples)]);
+  }
+  return labels;
 }
 
 QualityFigures QualityMeter::measure(const MakeFakes& make_fakes) {
+  const std::vector<std::int32_t> labels = labels_of_samples();
   FeatureSet fakes;
-  for (std::int64_t begin = 0; begin < options_.samples; begin += kChunk) {
-    std::vector<std::int32_t> labels;
-    for (std::int64_t i = begin; i < std::min(begin + kChunk, options_.samples); ++i) {
-      labels.push_back(static_cast<std::int32_t>(i % classes()));
-    }
-    append(net_.extract(make_fakes(labels), labels), fakes);
+  for (std::size_t begin = 0; begin < labels.size(); begin += kChunk) {
+    const auto part = std::span(labels).subspan(begin, std::min(kChunk, labels.size() - begin));
+    append(net_.extract(make_fakes(part), part), fakes);
   }
   return judge(fakes);
 }
@@ -90,15 +104,6 @@ QualityFigures QualityMeter::measure(const MakeFakes& make_fakes) {
 QualityFigures QualityMeter::measure_images(std::span<const std::uint8_t> images,
                                             std::span<const std::int32_t> labels) {
   return judge(net_.extract(images, labels));
-}
-
-const QualityFigures& QualityMeter::floor() {
-  if (!floor_) {
-    const std::int64_t per_class = (options_.samples + classes() - 1) / classes();
-    const Dataset part = draw(real_.train, per_class, options_.seed);
-    floor_ = judge(net_.extract(part.images, part.labels));
-  }
-  return *floor_;
 }
 
 QualityFigures QualityMeter::judge(const FeatureSet& set) const {

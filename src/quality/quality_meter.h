@@ -42,30 +42,32 @@ struct QualityOptions {
   std::string cache_folder = default_cache_folder();  // empty: no cache
 };
 
-// Judges images by one set of real ones: trains the feature net (or takes it from the cache) once,
-// then measures as often as asked. Throws Error{Data} where there are too few images.
+// Judges images by one set of real ones: trains the feature net (or takes it from the cache) and
+// measures the real images once, then others as often as asked. Throws Error{Data} where there are
+// too few images.
 class QualityMeter {
  public:
   static constexpr std::int64_t kFewestImages = 8;
 
   QualityMeter(Backend& backend, RealData real, const QualityOptions& options);
 
-  // `options.samples` fakes, the classes in turn.
+  // `options.samples` fakes, each class with the share that it has among the held-out images.
   QualityFigures measure(const MakeFakes& make_fakes);
   // Images [N,H,W,C] that lie there already; labels [N], or none where they are not known.
   QualityFigures measure_images(std::span<const std::uint8_t> images,
                                 std::span<const std::int32_t> labels);
   // What a perfect generator would get: real images that the net has learnt from, as many of each
-  // class as there are fakes where there are so many. Measured once.
-  const QualityFigures& floor();
+  // class as `measure` asks for where there are so many.
+  const QualityFigures& floor() const { return floor_; }
 
-  const RealData& real() const { return real_; }
+  const RealData& real() const { return real_; }  // without its images
   const QualityOptions& options() const { return options_; }
   const FeatureNetOrigin& net_origin() const { return origin_; }
   const std::string& net_id() const { return net_id_; }
   double net_accuracy() const { return net_accuracy_; }  // on the held-out images, mean of classes
 
  private:
+  std::vector<std::int32_t> labels_of_samples() const;
   QualityFigures judge(const FeatureSet& set) const;
   std::int64_t classes() const { return static_cast<std::int64_t>(real_.train.class_names.size()); }
 
@@ -76,7 +78,7 @@ class QualityMeter {
   std::string net_id_;
   FeatureSet reference_;  // of the held-out images
   double net_accuracy_ = 0;
-  std::optional<QualityFigures> floor_;
+  QualityFigures floor_;
 };
 
 }  // namespace acgan

@@ -35,6 +35,9 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
                 Progress& progress, const std::vector<std::string>& class_names,
                 const std::string& data_fingerprint);
 
+// How far the run that saved it had come. Throws Error{Output} where it is none of ours.
+Progress progress_of(const Checkpoint& checkpoint);
+
 // The seed of the run that saved it. Throws Error{Output} where it is none of ours.
 std::uint64_t seed_of(const Checkpoint& checkpoint);
 

@@ -22,6 +22,7 @@
 #include "run/atomic_file.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
+#include "train/evaluation.h"
 #include "train/image_feed.h"
 #include "train/memory_plan.h"
 #include "train/progress_text.h"
@@ -85,6 +86,8 @@ class Trainer {
 
   void sample(const std::string& path);
   void save();
+  void prepare_evaluation();
+  void evaluate();
   void finish();
   RunSummary summarize(const std::string& ended);
   void summarize_failure(const Error& error);
@@ -109,7 +112,8 @@ class Trainer {
   Sampler sampler_;
   std::vector<float> sample_z_;
   std::vector<std::int32_t> all_classes_;
-  Schedule sample_schedule_, save_schedule_;
+  Schedule sample_schedule_, save_schedule_, evaluate_schedule_;
+  std::unique_ptr<Evaluation> evaluation_;  // where figures of quality are asked for
 
   // One more than can be under way: a step's time is counted from where the one before ended.
   std::array<std::unique_ptr<Readback>, kStepsUnderWay + 1> outcomes_;
@@ -121,9 +125,9 @@ class Trainer {
   std::unique_ptr<RunLog> run_log_;
   Progress progress_;
   std::int64_t images_seen_ = 0;
-  std::int64_t sampled_step_ = -1, saved_step_ = -1;
+  std::int64_t sampled_step_ = -1, saved_step_ = -1, evaluated_step_ = -1;
   bool save_is_due_ = false;
-  double sampling_seconds_ = 0, saving_seconds_ = 0, startup_seconds_ = 0;
+  double sampling_seconds_ = 0, saving_seconds_ = 0, evaluating_seconds_ = 0, startup_seconds_ = 0;
   double last_stats_ = 0, last_live_ = 0;  // elapsed wall time of the last lines
   std::string last_grid_;
 };
@@ -159,7 +163,8 @@ Trainer::Trainer(const TrainRequest& request, Log& log, const std::atomic<int>& 
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
-      save_schedule_(config_.output.save_every) {
+      save_schedule_(config_.output.save_every),
+      evaluate_schedule_(config_.output.evaluate_every) {
   step_.model().initialize(seed_);
   for (auto& outcome : outcomes_) outcome = step_.make_outcome_readback();
   resting_ = backend_->make_readback({});
@@ -195,7 +200,9 @@ RunEnd Trainer::run() {
     dry_run();
     return RunEnd::Done;
   }
+  if (config_.output.evaluate_every > 0) prepare_evaluation();
   open_output();
+  if (evaluation_) evaluation_->open(run_log_->directory().metrics_file(), progress_.step);
   if (feed_.on_device()) dataset_.images = {};
   startup_seconds_ = seconds_since(start_);
   if (profile_ != nullptr) profile_->reset();
@@ -235,6 +242,7 @@ void Trainer::load_resume_point() {
   load_state(resume_->checkpoint, step_, loader_, progress_, dataset_.class_names, fingerprint_);
   sample_schedule_.skip_to(progress_.elapsed_seconds);
   save_schedule_.skip_to(progress_.elapsed_seconds);
+  evaluate_schedule_.skip_to(progress_.elapsed_seconds);
   saved_step_ = progress_.step;
   images_seen_ = static_cast<std::int64_t>(loader_.position().epoch) * dataset_.count() +
                  loader_.position().index;
@@ -265,6 +273,7 @@ void Trainer::go_on_in_directory() {
 // One step, one grid and one save in memory: what could fail later fails now.
 void Trainer::dry_run() {
   RunDirectory::check_can_create(config_.output.dir);
+  if (config_.output.evaluate_every > 0) load_real_data(config_.data, seed_);
   start_step();
   check_finite(complete_step());
   sampler_.generate_grid(sample_z_, all_classes_);
@@ -284,11 +293,13 @@ void Trainer::train() {
     complete_steps(kStepsUnderWay - 1);
     const bool sample_is_due = sample_schedule_.due(progress_.elapsed_seconds);
     save_is_due_ |= save_schedule_.due(progress_.elapsed_seconds);
-    if (sample_is_due || save_is_due_) complete_steps(0);
+    const bool evaluation_is_due = evaluate_schedule_.due(progress_.elapsed_seconds);
+    if (sample_is_due || save_is_due_ || evaluation_is_due) complete_steps(0);
     if (sample_is_due) {
       sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
     }
     if (save_is_due_ && !is_skipping()) save();
+    if (evaluation_is_due) evaluate();
   }
   complete_steps(0);
 }
@@ -429,6 +440,29 @@ void Trainer::save() {
   log_.info("checkpoint: {}", path);
 }
 
+// Before the first step, so that what operations need for it is there when steps are captured.
+void Trainer::prepare_evaluation() {
+  log_.info("quality: preparing the feature net, which may take a minute the first time");
+  evaluation_ = std::make_unique<Evaluation>(*backend_, config_.data, seed_);
+  const QualityMeter& meter = evaluation_->meter();
+  if (meter.real().fingerprint != fingerprint_) {
+    fail(ErrorKind::Data, "the data set ({}) changed while it was read: start again",
+         dataset_.description);
+  }
+  if (!meter.net_origin().problem.empty()) {
+    log_.warn("cache of feature nets: {}", meter.net_origin().problem);
+  }
+  log_.info("quality: {}", feature_net_text(meter));
+  log_.info("quality: held out: {}", meter.real().held_out_source);
+}
+
+void Trainer::evaluate() {
+  const Stopwatch watch(evaluating_seconds_);
+  const QualityFigures figures = evaluation_->run(sampler_, config_.model.latent_dim, progress_);
+  evaluated_step_ = progress_.step;
+  log_.info("quality: {}", quality_line(figures, evaluation_->meter().floor()));
+}
+
 void Trainer::finish() {
   const StepMetrics last = step_.read_metrics();
   if (!std::isfinite(last.d()) || !std::isfinite(last.g) || !std::isfinite(last.q())) {
@@ -438,6 +472,8 @@ void Trainer::finish() {
   if (sampled_step_ != progress_.step) {
     sample(run_log_->directory().fakes_file(progress_.step, progress_.elapsed_seconds));
   }
+  const bool evaluation_is_wanted = evaluation_ && started_ > 0 && signal_ == 0;
+  if (evaluation_is_wanted && evaluated_step_ != progress_.step) evaluate();
   if (started_ == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
     log_.info("nothing left to do: the run has its {} steps and {} of training; its summary stands",
               progress_.step, duration_text(progress_.elapsed_seconds));
@@ -479,6 +515,7 @@ RunSummary Trainer::summarize(const std::string& ended) {
   RunSummary summary = run_log_->summarize(config_.train.batch, start);
   summary.sampling_seconds = sampling_seconds_;
   summary.saving_seconds = saving_seconds_;
+  summary.evaluating_seconds = evaluating_seconds_;
   summary.startup_seconds = startup_seconds_;
   summary.device = backend_->name();
   summary.precision = config_.precision.mode == PrecisionMode::Mixed ? "mixed" : "fp32";

@@ -203,6 +203,7 @@ TEST_CASE("every key has its range") {
       {"output.save_every", {"-1", "x"}, {"0", "30s"}},
       {"output.keep", {"0", "1.5"}, {"1"}},
       {"output.rows", {"0", "101"}, {"1", "100"}},
+      {"output.evaluate_every", {"-1", "x"}, {"0", "30s"}},
   };
   const ConfigFile file("data: {kind: doodles}");
   for (const Edge& edge : edges) {
