@@ -153,6 +153,28 @@ TEST_CASE("a feature net is kept, checked, and trained again to the same bits wh
   CHECK(load("").problem.empty());
 }
 
+TEST_CASE("every backend gives the same features, our CUDA kernels as well") {
+  DataConfig config;
+  config.image_size = 8;
+  config.doodles_per_class = 3;
+  const Dataset data = load_dataset(config, 1);
+  const auto features = [&](const char* device) {
+    const auto backend = open_backend(device, 0);
+    FeatureNet net(*backend, {.image_size = 8, .channels = 1, .classes = 10});  // random weights
+    return net.extract(data.images, data.labels);
+  };
+  const FeatureSet expected = features("host");
+  CHECK(expected.count() == 30);
+  for (const char* device : {"packed", "emulated"}) {
+    CAPTURE(device);
+    const FeatureSet found = features(device);
+    REQUIRE(found.values.size() == expected.values.size());
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      CHECK(found.values[i] == Approx(expected.values[i]).epsilon(1e-4).margin(1e-6));
+    }
+  }
+}
+
 TEST_CASE("fakes are asked for with the classes' shares among the held-out images") {
   DataConfig config;
   config.image_size = 8;
