@@ -14,6 +14,7 @@
 #include "base/printable.h"
 #include "cli/bench_command.h"
 #include "cli/command_line.h"
+#include "cli/evaluate_command.h"
 #include "cli/sample_command.h"
 #include "cli/train_command.h"
 
@@ -40,6 +41,11 @@ struct CommandRunner {
   }
   int operator()(const acgan::SampleCommand& command) const {
     acgan::run_sample_command(command);
+    return 0;
+  }
+  int operator()(const acgan::EvaluateCommand& command) const {
+    acgan::run_evaluate_command(command);
+    print("");  // its table must have got there
     return 0;
   }
   int operator()(const acgan::DevicesCommand&) const {

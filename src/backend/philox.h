@@ -34,7 +34,9 @@ enum class RandomStream : std::uint32_t {
   Shuffle,
   SampleLatents,
   Doodles,
-  Dropout
+  Dropout,
+  Augmentation,
+  Selection  // of samples to be judged
 };
 
 // The four words of block `block` of a stream at `step`.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/bench_options.h"
+#include "cli/evaluate_options.h"
 #include "cli/option_parser.h"
 #include "config/config_keys.h"
 
@@ -17,13 +18,15 @@ const char* const kTopHelp =
 Usage: acgan-train [train] -c CONFIG.yaml [options]
        acgan-train bench -c CONFIG.yaml [options]
        acgan-train sample --checkpoint PATH [options]
+       acgan-train evaluate --checkpoint PATH [options]
        acgan-train devices
 
 Commands:
-  train    train from a config (the default when the first argument is an option)
-  bench    what mixed precision gains here: step times over batch sizes, and cost
-  sample   images from a trained generator
-  devices  what can run here and, where not, why
+  train     train from a config (the default when the first argument is an option)
+  bench     what mixed precision gains here: step times over batch sizes, and cost
+  sample    images from a trained generator
+  evaluate  how good a generator's images are, against held-out real ones
+  devices   what can run here and, where not, why
 
 Options:
   -h, --help  this text; every command has its own: acgan-train train --help
@@ -44,6 +47,7 @@ constexpr ConfigOption kConfigOptions[] = {
     {"--sample-at", "M1,M2,...", "output.sample_at", ValueForm::List},
     {"--sample-every", "M", "output.sample_every"},
     {"--save-every", "M", "output.save_every"},
+    {"--evaluate-every", "M", "output.evaluate_every"},
     {"--keep", "N", "output.keep"},
     {"--outdir", "DIR", "output.dir", ValueForm::Text},
     {"--seed", "N", "train.seed"},
@@ -163,10 +167,12 @@ Command parse_command_line(const Arguments& arguments) {
   if (first == "train") return parse_train(rest);
   if (first == "bench") return parse_bench(rest);
   if (first == "sample") return parse_sample(rest);
+  if (first == "evaluate") return parse_evaluate(rest);
   if (first == "devices") return parse_devices(rest);
   if (first.starts_with("-")) return parse_train(arguments);
-  fail(ErrorKind::Usage, "unknown command '{}', expected train, bench, sample or devices; {}",
-       first, "see acgan-train --help");
+  fail(ErrorKind::Usage,
+       "unknown command '{}', expected train, bench, sample, evaluate or devices; {}", first,
+       "see acgan-train --help");
 }
 
 }  // namespace acgan

@@ -40,6 +40,17 @@ struct BenchCommand {
   bool half_from_config = false;  // the 16-bit type was not given
 };
 
+struct EvaluateCommand {
+  std::string checkpoint;             // a file or a run directory; empty: `images` are judged
+  std::string images;                 // a folder or a .npy that another program made
+  std::optional<std::string> labels;  // of a .npy
+  std::string config_path;            // says what the real data is; with `images` only
+  std::vector<ConfigOverride> overrides;
+  std::int64_t samples = 5000;
+  std::uint64_t seed = 1;
+  std::optional<std::string> out;  // a JSON line is appended; none: metrics.jsonl of the run
+};
+
 struct DevicesCommand {};
 
 // --help, --version
@@ -47,8 +58,8 @@ struct PrintCommand {
   std::string text;
 };
 
-using Command =
-    std::variant<TrainCommand, BenchCommand, SampleCommand, DevicesCommand, PrintCommand>;
+using Command = std::variant<TrainCommand, BenchCommand, SampleCommand, EvaluateCommand,
+                             DevicesCommand, PrintCommand>;
 
 // What the arguments (without the program's name) ask for. Throws Error{Usage} with a hint to
 // --help; values of config keys are checked later, by load_config.

@@ -8,10 +8,10 @@
 #include "backend/open_backend.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "cli/model_checkpoint.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
 #include "data/data_folder.h"
-#include "run/run_directory.h"
 #include "train/sampler.h"
 #include "train/train_setup.h"
 #include "train/train_state.h"
@@ -57,16 +57,6 @@ void make_folder(const fs::path& folder) {
     fail(ErrorKind::Output, "cannot make the folder {}: {}; choose another with --out",
          folder.string(), error.message());
   }
-}
-
-Checkpoint load_checkpoint(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) return Checkpoint::load(path);
-  const std::vector<std::string> checkpoints = RunDirectory::open(path).checkpoints();
-  if (checkpoints.empty()) {
-    fail(ErrorKind::Output, "{}: this run has no checkpoint yet; name one with --checkpoint", path);
-  }
-  return Checkpoint::load(checkpoints.front());
 }
 
 std::string_view comma_hint(const std::vector<std::string>& known) {
@@ -153,7 +143,7 @@ void write_samples(const Target& target, const Samples& samples,
 
 void run_sample_command(const SampleCommand& command) {
   const Target target = target_of(command);
-  const Checkpoint checkpoint = load_checkpoint(command.checkpoint);
+  const Checkpoint checkpoint = load_model_checkpoint(command.checkpoint);
   const ModelFacts facts = read_model_facts(checkpoint);
   Samples samples{.pixels = {},
                   .labels = labels_of(command.classes, facts.class_names),

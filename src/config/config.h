@@ -30,6 +30,9 @@ struct DataConfig {
   bool cache =
       true;  // of folder: keep decoded images in the user's cache folder for the next start
   std::int64_t doodles_per_class = 2000;  // how many drawings of each class the built-in set has
+  // Share of each class (0 to 0.5) that is kept from training, for `evaluate`; quickdraw and folder
+  // only, the others have images of their own for that.
+  double held_out = 0;
 };
 
 struct ModelConfig {
@@ -83,6 +86,7 @@ struct OutputConfig {
   double save_every = 5;          // minutes of training; 0: only at the end
   std::int64_t keep = 2;          // checkpoints kept
   std::int64_t rows = 10;         // rows of a sample grid
+  double evaluate_every = 0;      // minutes of training between quality figures; 0: never
   // What a full disk means while a run trains. `continue`: a warning, and the write is tried again
   // when it is due again; the end of the run still fails where its last files cannot be written.
   OnWriteError on_write_error = OnWriteError::Stop;

@@ -121,6 +121,9 @@ Keys data_keys() {
           [](auto& c) -> auto& { return c.data.cache; }, {{"false", false}, {"true", true}}),
       make::integer({"data.doodles_per_class", "drawings of each class in the built-in set"},
                     [](auto& c) -> auto& { return c.data.doodles_per_class; }, {1, 1000000}),
+      make::number({"data.held_out",
+                    "share of each class kept from training for evaluate (quickdraw, folder)"},
+                   [](auto& c) -> auto& { return c.data.held_out; }, {.low = 0, .high = 0.5}),
   };
 }
 
@@ -254,6 +257,9 @@ Keys output_keys() {
                     [](auto& c) -> auto& { return c.output.keep; }, {1, 1000000}),
       make::integer({"output.rows", "rows of a sample grid"},
                     [](auto& c) -> auto& { return c.output.rows; }, {1, 100}),
+      make::duration(
+          {"output.evaluate_every", "training time between quality figures; 0: never"},
+          [](auto& c) -> auto& { return c.output.evaluate_every; }),
       make::choice<OnWriteError>(
           {"output.on_write_error",
            "when the disk is full during training: end, or warn and go on"},

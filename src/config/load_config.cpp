@@ -165,6 +165,11 @@ void ConfigReader::check_data() {
     fail(ErrorKind::Usage, "{}: data.channels must be {} (or 0) for kind {}, found {}",
          origin("data.channels"), fixed_channels, kind, data.channels);
   }
+  if (data.held_out > 0 && data.kind != DataKind::QuickDraw && data.kind != DataKind::Folder) {
+    fail(ErrorKind::Usage,
+         "{}: data.held_out must be 0 for kind {}, which has held-out images of its own, found {}",
+         origin("data.held_out"), kind, data.held_out);
+  }
   if (!is_cifar) return;
   if (!origin_.contains("data.image_size")) data.image_size = 32;
   if (data.image_size != 32) {
@@ -222,19 +227,24 @@ std::string name_of(const std::string& path) {
 
 }  // namespace
 
-Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides) {
-  ConfigReader reader(path);
-  const YamlSource file{.name = path};
-  const YAML::Node root = parse_yaml(read_yaml_file(path, "config"), file);
-  if (root.IsNull()) fail(ErrorKind::Usage, "{}: expected a config, found no key at all", path);
+Config parse_config(const std::string& yaml, const std::string& source,
+                    const std::vector<ConfigOverride>& overrides) {
+  ConfigReader reader(source);
+  const YamlSource file{.name = source};
+  const YAML::Node root = parse_yaml(yaml, file);
+  if (root.IsNull()) fail(ErrorKind::Usage, "{}: expected a config, found no key at all", source);
   reader.apply("", root, file, std::max(1, line_of(root)));
   for (const ConfigOverride& setting : overrides) {
     const YamlSource option{.name = setting.source, .has_lines = false};
     reader.apply(setting.key, parse_yaml(setting.value, option), option, 0);
   }
   Config config = reader.finish();
-  config.name = name_of(path);
+  config.name = name_of(source);
   return config;
+}
+
+Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides) {
+  return parse_config(read_yaml_file(path, "config"), path, overrides);
 }
 
 std::string dump_config(const Config& config) {

@@ -14,6 +14,7 @@
 #include "data/image_folder.h"
 #include "data/mnist.h"
 #include "data/quickdraw.h"
+#include "data/real_data.h"
 
 namespace acgan {
 namespace {
@@ -103,6 +104,7 @@ Dataset load_dataset(const DataConfig& config, std::uint64_t seed) {
     convert_channels(config.channels, dataset);
     ACGAN_CHECK(static_cast<std::int64_t>(dataset.images.size()) ==
                 dataset.count() * dataset.height * dataset.width * dataset.channels);
+    if (config.held_out > 0) hold_out(dataset, config.held_out);
     return dataset;
   } catch (const std::bad_alloc&) {
   } catch (const std::length_error&) {

@@ -20,8 +20,9 @@ struct Dataset {
   std::vector<std::int64_t> counts_by_class() const;
 };
 
-// Loads what the config names (training part). `seed` is for the built-in set only. Throws
-// Error{Data} with file, what was found, what was expected and what to do.
+// Loads what the config names (training part, without the share data.held_out). `seed` is for the
+// built-in set only. Throws Error{Data} with file, what was found, what was expected and what to
+// do.
 Dataset load_dataset(const DataConfig& config, std::uint64_t seed);
 
 // What load_dataset throws with where the loaded set cannot feed such a run (fewer images than

@@ -238,6 +238,7 @@ std::string RunDirectory::log_file() const { return path_ + "/log.txt"; }
 std::string RunDirectory::timing_file() const { return path_ + "/timing.csv"; }
 std::string RunDirectory::stats_file() const { return path_ + "/stats.jsonl"; }
 std::string RunDirectory::summary_file() const { return path_ + "/summary.json"; }
+std::string RunDirectory::metrics_file() const { return path_ + "/metrics.jsonl"; }
 std::string RunDirectory::reals_file() const { return path_ + "/samples/reals.png"; }
 std::string RunDirectory::fakes_init_file() const { return path_ + "/samples/fakes_init.png"; }
 

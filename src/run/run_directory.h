@@ -33,6 +33,7 @@ class RunDirectory {
   std::string timing_file() const;      // timing.csv
   std::string stats_file() const;       // stats.jsonl
   std::string summary_file() const;     // summary.json
+  std::string metrics_file() const;     // metrics.jsonl
   std::string reals_file() const;       // samples/reals.png
   std::string fakes_init_file() const;  // samples/fakes_init.png
   // samples/fakes_000123_07m00s.png: step and training time; hours are counted as minutes.

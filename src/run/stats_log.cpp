@@ -107,6 +107,7 @@ void write_summary(const std::string& path, const RunSummary& summary) {
   object.add("seconds", summary.seconds);
   object.add("sampling_seconds", summary.sampling_seconds);
   object.add("saving_seconds", summary.saving_seconds);
+  object.add("evaluating_seconds", summary.evaluating_seconds);
   object.add("startup_seconds", summary.startup_seconds);
   object.add("median_batch_ms", summary.median_batch_ms);
   object.add("p10_batch_ms", summary.p10_batch_ms);

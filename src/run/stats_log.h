@@ -26,7 +26,7 @@ class StatsLog {
 struct RunSummary {
   std::int64_t steps = 0, images = 0;
   double seconds = 0;  // training time
-  double sampling_seconds = 0, saving_seconds = 0, startup_seconds = 0;
+  double sampling_seconds = 0, saving_seconds = 0, evaluating_seconds = 0, startup_seconds = 0;
   double median_batch_ms = 0, p10_batch_ms = 0, p90_batch_ms = 0;
   double images_per_second = 0;
   std::array<std::int64_t, 3> skipped{};  // D, G, Q

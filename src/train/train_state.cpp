@@ -261,6 +261,14 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
   step.write_random_state(random);
 }
 
+Progress progress_of(const Checkpoint& checkpoint) {
+  check_format(checkpoint);
+  Progress progress;
+  ScalarReader{checkpoint}("progress.step", progress.step);
+  ScalarReader{checkpoint}("progress.elapsed_seconds", progress.elapsed_seconds);
+  return progress;
+}
+
 std::uint64_t seed_of(const Checkpoint& checkpoint) {
   check_format(checkpoint);
   std::uint64_t seed = 0;

@@ -34,6 +34,9 @@ Checkpoint save_state(const TrainStep& step, const DataLoader::Position& positio
 void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loader,
                 Progress& progress, const DataFacts& data);
 
+// How far the run that saved it had come. Throws Error{Output} where it is none of ours.
+Progress progress_of(const Checkpoint& checkpoint);
+
 // The seed of the run that saved it. Throws Error{Output} where it is none of ours.
 std::uint64_t seed_of(const Checkpoint& checkpoint);
 

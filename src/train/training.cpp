@@ -58,6 +58,7 @@ Training::Training(const TrainRequest& request, Log& log, const std::atomic<int>
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
       save_schedule_(config_.output.save_every),
+      evaluate_schedule_(config_.output.evaluate_every),
       pipeline_(step_),
       writes_(config_.output.on_write_error, log),
       collapse_(dataset_.class_names, config_.train.batch) {
@@ -94,7 +95,9 @@ RunEnd Training::run() {
     dry_run();
     return RunEnd::Done;
   }
+  if (config_.output.evaluate_every > 0) prepare_evaluation();
   open_output();
+  if (evaluation_) evaluation_->open(run_log_->directory().metrics_file(), progress_.step);
   if (feed_.on_device()) dataset_.images = {};
   startup_seconds_ = seconds_since(start_);
   if (profile_ != nullptr) profile_->reset();
@@ -130,6 +133,22 @@ std::string Training::effective_config() const {
   return dump_config(effective);
 }
 
+// Before the first step, so that what operations need for it is there when steps are captured.
+void Training::prepare_evaluation() {
+  log_.info("quality: preparing the feature net, which may take a minute the first time");
+  evaluation_ = std::make_unique<Evaluation>(*backend_, config_.data, seed_);
+  const QualityMeter& meter = evaluation_->meter();
+  if (meter.real().fingerprint != facts_.fingerprint) {
+    fail(ErrorKind::Data, "the data set ({}) changed while it was read: start again",
+         dataset_.description);
+  }
+  if (!meter.net_origin().problem.empty()) {
+    log_.warn("cache of feature nets: {}", meter.net_origin().problem);
+  }
+  log_.info("quality: {}", feature_net_text(meter));
+  log_.info("quality: held out: {}", meter.real().held_out_source);
+}
+
 void Training::load_resume_point() {
   if (!resume_->checkpoint.has_checksum()) {
     log_.warn("{} has no checksum: damage to it could not be noticed",
@@ -138,6 +157,7 @@ void Training::load_resume_point() {
   load_state(resume_->checkpoint, step_, loader_, progress_, facts_);
   sample_schedule_.skip_to(progress_.elapsed_seconds);
   save_schedule_.skip_to(progress_.elapsed_seconds);
+  evaluate_schedule_.skip_to(progress_.elapsed_seconds);
   saved_step_ = progress_.step;
   images_seen_ = static_cast<std::int64_t>(loader_.position().epoch) * dataset_.count() +
                  loader_.position().index;
@@ -168,6 +188,7 @@ void Training::go_on_in_directory() {
 // One step, one grid and one save in memory: what could fail later fails now.
 void Training::dry_run() {
   RunDirectory::check_can_create(config_.output.dir);
+  if (config_.output.evaluate_every > 0) load_real_data(data_config(request_), seed_);
   start_step();
   check_finite(complete_step());
   sampler_.generate_grid(sample_z_, all_classes_);
@@ -190,6 +211,8 @@ void Training::finish() {
   if (sampled_step_ != progress_.step) {
     sample(fakes_file());
   }
+  const bool evaluation_is_wanted = evaluation_ && pipeline_.started() > 0 && signal_ == 0;
+  if (evaluation_is_wanted && evaluated_step_ != progress_.step) evaluate();
   if (pipeline_.started() == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
     log_.info("nothing left to do: the run has its {} steps and {} of training; its summary stands",
               progress_.step, duration_text(progress_.elapsed_seconds));
@@ -231,6 +254,7 @@ RunSummary Training::summarize(const std::string& ended) {
   RunSummary summary = run_log_->summarize(config_.train.batch, start);
   summary.sampling_seconds = sampling_seconds_;
   summary.saving_seconds = saving_seconds_;
+  summary.evaluating_seconds = evaluating_seconds_;
   summary.startup_seconds = startup_seconds_;
   summary.device = backend_->name();
   summary.precision = config_.precision.mode == PrecisionMode::Mixed ? "mixed" : "fp32";

@@ -10,6 +10,7 @@
 #include "data/data_loader.h"
 #include "data/dataset.h"
 #include "train/collapse_watch.h"
+#include "train/evaluation.h"
 #include "train/image_feed.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
@@ -52,6 +53,8 @@ class Training {
   std::string fakes_file() const;
   void sample(const std::string& path);
   void save();
+  void prepare_evaluation();
+  void evaluate();
   void finish();
   RunSummary summarize(const std::string& ended);
   void summarize_failure(const Error& error);
@@ -76,7 +79,8 @@ class Training {
   Sampler sampler_;
   std::vector<float> sample_z_;
   std::vector<std::int32_t> all_classes_;
-  Schedule sample_schedule_, save_schedule_;
+  Schedule sample_schedule_, save_schedule_, evaluate_schedule_;
+  std::unique_ptr<Evaluation> evaluation_;  // where figures of quality are asked for
 
   StepPipeline pipeline_;
   std::vector<OptimizerState> optimizer_states_;  // after the last completed step
@@ -86,9 +90,9 @@ class Training {
   CollapseWatch collapse_;
   Progress progress_;
   std::int64_t images_seen_ = 0;
-  std::int64_t sampled_step_ = -1, saved_step_ = -1;
+  std::int64_t sampled_step_ = -1, saved_step_ = -1, evaluated_step_ = -1;
   bool save_is_due_ = false;
-  double sampling_seconds_ = 0, saving_seconds_ = 0, startup_seconds_ = 0;
+  double sampling_seconds_ = 0, saving_seconds_ = 0, evaluating_seconds_ = 0, startup_seconds_ = 0;
   double last_stats_ = 0, last_live_ = 0;  // elapsed wall time of the last lines
   std::string last_grid_;
 };

@@ -19,12 +19,14 @@ void Training::train() {
     complete_steps(StepPipeline::kDepth - 1);
     const bool sample_is_due = sample_schedule_.due(progress_.elapsed_seconds);
     save_is_due_ |= save_schedule_.due(progress_.elapsed_seconds);
-    if (sample_is_due || save_is_due_) complete_steps(0);
+    const bool evaluation_is_due = evaluate_schedule_.due(progress_.elapsed_seconds);
+    if (sample_is_due || save_is_due_ || evaluation_is_due) complete_steps(0);
     if (sample_is_due) writes_.run("the sample grid", [this] { sample(fakes_file()); });
     if (save_is_due_ && !is_skipping()) {
       save_is_due_ = false;
       writes_.run("the checkpoint", [this] { save(); });
     }
+    if (evaluation_is_due) writes_.run("the quality figures", [this] { evaluate(); });
   }
   complete_steps(0);
 }
@@ -165,6 +167,13 @@ void Training::save() {
   run_log_->directory().prune_checkpoints(progress_.step, config_.output.keep);
   saved_step_ = progress_.step;
   log_.info("checkpoint: {}", path);
+}
+
+void Training::evaluate() {
+  const Stopwatch watch(evaluating_seconds_);
+  const QualityFigures figures = evaluation_->run(sampler_, config_.model.latent_dim, progress_);
+  evaluated_step_ = progress_.step;
+  log_.info("quality: {}", quality_line(figures, evaluation_->meter().floor()));
 }
 
 }  // namespace acgan

@@ -145,15 +145,41 @@ TEST_CASE("sample's options") {
             .classes == Arguments{"cat", "dog", "tea, green", "all"});
 }
 
+TEST_CASE("evaluate takes a checkpoint, or images with a config") {
+  const auto evaluate = [](const Arguments& arguments) {
+    return std::get<EvaluateCommand>(parse_command_line(arguments));
+  };
+  const EvaluateCommand plain = evaluate({"evaluate", "--checkpoint", "c"});
+  CHECK(plain.checkpoint == "c");
+  CHECK(plain.samples == 5000);
+  CHECK(plain.seed == 1);
+  CHECK_FALSE(plain.out.has_value());
+  CHECK(plain.overrides.empty());
+  const EvaluateCommand full =
+      evaluate({"evaluate", "--images", "i.npy", "--labels", "l.npy", "-c", "a.yaml", "--samples",
+                "8", "--seed", "9", "--out", "o", "--data", "d", "--set", "data.image_size=32"});
+  CHECK(full.images == "i.npy");
+  CHECK(full.labels == "l.npy");
+  CHECK(full.config_path == "a.yaml");
+  CHECK(full.samples == 8);
+  CHECK(full.seed == 9);
+  CHECK(full.out == "o");
+  REQUIRE(full.overrides.size() == 2);
+  CHECK(full.overrides[0].key == "data.path");
+  CHECK(full.overrides[1].key == "data.image_size");
+}
+
 TEST_CASE("every command has a help that names its options") {
   CHECK_THAT(printed({"--version"}), Catch::StartsWith("acgan-train ") && Catch::EndsWith("\n"));
-  for (const Arguments& arguments :
-       {Arguments{"--help"}, Arguments{"-h"}, Arguments{"train", "--help"},
-        Arguments{"sample", "--help"}, Arguments{"devices", "-h"}}) {
-    const std::string help = printed(arguments);
-    CHECK_THAT(help, Catch::Contains("Usage: acgan-train"));
-    CHECK_THAT(help, !Catch::Contains("evaluate"));
+  for (const Arguments& arguments : {Arguments{"--help"}, Arguments{"-h"},
+                                     Arguments{"train", "--help"}, Arguments{"sample", "--help"},
+                                     Arguments{"evaluate", "--help"}, Arguments{"devices", "-h"}}) {
+    CHECK_THAT(printed(arguments), Catch::Contains("Usage: acgan-train"));
   }
+  CHECK_THAT(printed({"--help"}), Catch::Contains("acgan-train evaluate --checkpoint PATH"));
+  CHECK_THAT(printed({"evaluate", "--help"}), Catch::Contains("--samples N") &&
+                                                  Catch::Contains("kernel distance") &&
+                                                  Catch::Contains("an integer from 8 to"));
   const std::string help = printed({"train", "--help"});
   for (const char* part :
        {"--precision MODE", "one of fp32, mixed;", "--sample-at", "-n,--dry-run",
@@ -171,13 +197,15 @@ TEST_CASE("usage errors say what is wrong and where help is") {
   };
   const std::string train_help = "; see acgan-train train --help";
   const std::string sample_help = "; see acgan-train sample --help";
+  const std::string evaluate_help = "; see acgan-train evaluate --help";
   const Case cases[] = {
       {{}, "expected a command or -c CONFIG.yaml; see acgan-train --help"},
-      {{"evaluate"},
-       "unknown command 'evaluate', expected train, bench, sample or devices; see acgan-train "
-       "--help"},
+      {{"assess"},
+       "unknown command 'assess', expected train, bench, sample, evaluate or devices; see "
+       "acgan-train --help"},
       {{""},
-       "unknown command '', expected train, bench, sample or devices; see acgan-train --help"},
+       "unknown command '', expected train, bench, sample, evaluate or devices; see acgan-train "
+       "--help"},
       {{"train"}, "expected a config (-c FILE.yaml), found none" + train_help},
       {{"-n"}, "expected a config (-c FILE.yaml), found none" + train_help},
       {{"--resume", "latest"}, "expected a config (-c FILE.yaml), found none" + train_help},
@@ -205,6 +233,15 @@ TEST_CASE("usage errors say what is wrong and where help is") {
        "--class and --classes all exclude each other" + sample_help},
       {{"sample", "--checkpoint", "c", "--out", ""},
        "--out must name a file or a folder, found nothing" + sample_help},
+      {{"evaluate"}, "expected one of --checkpoint PATH and --images PATH" + evaluate_help},
+      {{"evaluate", "--checkpoint", "c", "--images", "i"},
+       "expected one of --checkpoint PATH and --images PATH" + evaluate_help},
+      {{"evaluate", "--images", "i"},
+       "--images needs a config that names the real data: -c" + evaluate_help},
+      {{"evaluate", "--checkpoint", "c", "-c", "a"},
+       "-c and --labels belong to --images; a checkpoint names its data itself" + evaluate_help},
+      {{"evaluate", "--checkpoint", "c", "--samples", "7"},
+       "--samples must be an integer from 8 to 100000, found '7'" + evaluate_help},
       {{"devices", "--all"},
        "unknown option '--all', did you mean '--help'?; see acgan-train devices --help"},
   };

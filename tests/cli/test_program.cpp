@@ -50,7 +50,7 @@ TEST_CASE("every kind of failure has its exit code and one line on stderr") {
                                         "--set",   "optimizer.learning_rate=1e30",
                                         "--set",   "precision.max_consecutive_skips=1"};
   const Case cases[] = {
-      {2, {"evaluate"}, "unknown command 'evaluate'"},
+      {2, {"assess"}, "unknown command 'assess'"},
       {2, {}, "see acgan-train --help"},
       {2, {"-c", "missing.yaml"}, "missing.yaml: cannot read the config file"},
       {2, {"-c", "tiny.yaml", "--batch", "1"}, "--batch: train.batch must be"},

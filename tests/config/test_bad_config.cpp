@@ -65,7 +65,7 @@ TEST_CASE("files that are no config are refused in one sentence") {
       {"data:\n  - kind\n",
        "FILE:1: data must be a map of keys (kind, path, classes, "
        "limit_per_class, image_size, channels, only_recognized, labels, skip_unreadable, cache, "
-       "doodles_per_class), found a list"},
+       "doodles_per_class, held_out), found a list"},
       {"train: 5",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
        "threads, objective, conv, allow_tf32), found '5'"},
@@ -167,6 +167,7 @@ TEST_CASE("every key has its range") {
       {"data.skip_unreadable", {"yes", "1", "True"}, {"true", "false"}},
       {"data.cache", {"no", "0"}, {"true", "false"}},
       {"data.doodles_per_class", {"0", "1000001"}, {"1", "1000000"}},
+      {"data.held_out", {"-0.1", "0.6", "x", "0.1"}, {"0"}},  // doodles need none
       {"model.latent_dim", {"0", "65537", "1.5"}, {"1", "65536"}},
       {"model.dense_width", {"0", "65537"}, {"1", "65536"}},
       {"model.conv1_width", {"0", "65537"}, {"1", "65536"}},
@@ -207,6 +208,7 @@ TEST_CASE("every key has its range") {
       {"output.keep", {"0", "1.5"}, {"1"}},
       {"output.rows", {"0", "101"}, {"1", "100"}},
       {"output.on_write_error", {"go on", "true"}, {"stop", "continue"}},
+      {"output.evaluate_every", {"-1", "x"}, {"0", "30s"}},
   };
   const ConfigFile file("data: {kind: doodles}");
   for (const Edge& edge : edges) {
@@ -282,6 +284,9 @@ TEST_CASE("settings must fit together, and the one to change is named") {
        "FILE:1: data.image_size must be 32 for kind cifar100, found 28"},
       {"data:\n  kind: cifar10\n  path: p\n  channels: 1\n",
        "FILE:4: data.channels must be 3 (or 0) for kind cifar10, found 1"},
+      {"data: {kind: cifar10, path: p,\n  held_out: 0.1}",
+       "FILE:2: data.held_out must be 0 for kind cifar10, which has held-out images of its own, "
+       "found 0.1"},
       {"data: {kind: quickdraw, path: p,\n  channels: 3}",
        "FILE:2: data.channels must be 1 (or 0) for kind quickdraw, found 3"},
       {"train:\n  minutes: 0\n",

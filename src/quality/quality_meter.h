@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/real_data.h"
+#include "quality/feature_net.h"
+#include "quality/feature_net_cache.h"
+#include "quality/kernel_distance.h"
+
+namespace acgan {
+
+// How near one set of images comes to the held-out real ones, by the features of a net that learnt
+// from real images alone. Means nothing without the counts, and is compared with figures of the
+// same net, data and counts only.
+struct QualityFigures {
+  std::int64_t samples = 0;     // images judged
+  std::int64_t references = 0;  // held-out real images
+  // Share of the images in which the net sees the class they were made for: mean over the classes,
+  // and each; none where the labels are not known.
+  std::optional<double> class_accuracy;
+  std::vector<std::optional<double>> accuracy_by_class;
+  double frechet_distance = 0;     // 0: the same distribution (squared, as FID is)
+  KernelDistance kernel_distance;  // KID; around 0: the same distribution
+  double precision = 0, recall = 0;
+  // Mean distance between two images of a class over that of the held-out images: mean over the
+  // classes, and each. Near 0: a class always looks the same.
+  std::optional<double> diversity;
+  std::vector<std::optional<double>> diversity_by_class;
+};
+
+// Draws images [n,H,W,C] of these classes; called several times in a row, for further images each
+// time.
+using MakeFakes = std::function<std::vector<std::uint8_t>(std::span<const std::int32_t> labels)>;
+
+struct QualityOptions {
+  std::int64_t samples = 5000;  // fakes, and at most so many real ones for the floor
+  std::uint64_t seed = 1;       // of subsets
+  std::string cache_folder = default_cache_folder();  // empty: no cache
+};
+
+// Judges images by one set of real ones: trains the feature net (or takes it from the cache) and
+// measures the real images once, then others as often as asked. Throws Error{Data} where there are
+// too few images.
+class QualityMeter {
+ public:
+  static constexpr std::int64_t kFewestImages = 8;
+
+  QualityMeter(Backend& backend, RealData real, const QualityOptions& options);
+
+  // `options.samples` fakes, each class with the share that it has among the held-out images.
+  QualityFigures measure(const MakeFakes& make_fakes);
+  // Images [N,H,W,C] that lie there already; labels [N], or none where they are not known.
+  QualityFigures measure_images(std::span<const std::uint8_t> images,
+                                std::span<const std::int32_t> labels);
+  // What a perfect generator would get: real images that the net has learnt from, as many of each
+  // class as `measure` asks for where there are so many.
+  const QualityFigures& floor() const { return floor_; }
+
+  const RealData& real() const { return real_; }  // without its images
+  const QualityOptions& options() const { return options_; }
+  const FeatureNetOrigin& net_origin() const { return origin_; }
+  const std::string& net_id() const { return net_id_; }
+  double net_accuracy() const { return net_accuracy_; }  // on the held-out images, mean of classes
+
+ private:
+  std::vector<std::int32_t> labels_of_samples() const;
+  QualityFigures judge(const FeatureSet& set) const;
+  std::int64_t classes() const { return static_cast<std::int64_t>(real_.train.class_names.size()); }
+
+  RealData real_;
+  QualityOptions options_;
+  FeatureNet net_;
+  FeatureNetOrigin origin_;
+  std::string net_id_;
+  FeatureSet reference_;  // of the held-out images
+  double net_accuracy_ = 0;
+  QualityFigures floor_;
+};
+
+}  // namespace acgan
