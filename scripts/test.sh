@@ -6,9 +6,10 @@
 # ACGAN_SHARED_DIR  folder with real data and golden traces (default: ../shared, seen from the
 #                   project); tests that need it are skipped where it is missing
 # CI=true           nothing is skipped: that folder must be there, Python's safetensors and scipy
-#                   are installed into the build folder, a browser looks at a report, the rooms that read foreign
-#                   files and the CUDA kernels (on the emulated device) are tested again with
-#                   sanitizers, and the readers of data, configs and checkpoints are fuzzed for a short while
+#                   are installed into the build folder, a browser looks at a report, the rooms that
+#                   read foreign files and the CUDA kernels (on the emulated device) are tested
+#                   again with sanitizers, and the readers of data, configs and checkpoints are
+#                   fuzzed for a short while
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
