@@ -6,13 +6,13 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 
 #include "base/atomic_file.h"
+#include "base/cache_folder.h"
 #include "base/checksum.h"
 #include "base/error.h"
 #include "data/input_file.h"
@@ -35,14 +35,6 @@ struct Header {
   std::uint64_t manifest_bytes = 0, files = 0, image_bytes = 0;
   std::uint64_t checksum = 0;  // of manifest, is_kept and images
 };
-
-std::string cache_folder() {
-  const char* base = std::getenv("XDG_CACHE_HOME");
-  if (base != nullptr && *base == '/') return (fs::path(base) / "acgan-train").string();
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home != '/') return "";
-  return (fs::path(home) / ".cache" / "acgan-train").string();
-}
 
 std::string absolute(const std::string& path) {
   std::error_code ignored;
@@ -114,7 +106,7 @@ std::vector<Entry> list_entries(const std::string& folder) {
 }  // namespace
 
 ImageCache::ImageCache(const DataConfig& config, std::span<const std::string> paths)
-    : folder_(cache_folder()), file_count_(paths.size()) {
+    : folder_(default_cache_folder()), file_count_(paths.size()) {
   const std::int64_t channels = config.channels == 1 ? 1 : 3;
   image_bytes_ = static_cast<std::size_t>(config.image_size * config.image_size * channels);
   const std::string settings = fmt::format(

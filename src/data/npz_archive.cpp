@@ -11,21 +11,13 @@
 #include "data/data_folder.h"
 #include "data/input_file.h"
 #include "data/memory_bytes.h"
+#include "data/shown_text.h"
 
 namespace acgan {
 namespace {
 
 constexpr std::size_t kMaxMembers = 1024;
 constexpr std::string_view kExtension = ".npy";
-
-std::string printable(std::string text) {
-  constexpr std::size_t kLongest = 200;
-  text.resize(std::min(text.size(), kLongest));
-  std::replace_if(
-      text.begin(), text.end(),
-      [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7F; }, '?');
-  return text;
-}
 
 // Walks through an archive from its first entry to its last.
 class ArchiveReader {
@@ -46,7 +38,7 @@ class ArchiveReader {
     check(status);
     const char* name = archive_entry_pathname(entry);
     if (name == nullptr) name = archive_entry_pathname_utf8(entry);
-    name_ = printable(name == nullptr ? "?" : name);
+    name_ = shown_text(name == nullptr ? "?" : name);
     const std::int64_t size = archive_entry_size(entry);
     if (archive_entry_size_is_set(entry) == 0 || size < 0) refuse("an entry has no size");
     size_ = static_cast<std::uint64_t>(size);
@@ -86,7 +78,7 @@ class ArchiveReader {
   void check(int status) const {
     if (status == ARCHIVE_OK) return;
     const char* reason = archive_error_string(archive_.get());
-    refuse(reason == nullptr ? "it is damaged" : printable(reason));
+    refuse(reason == nullptr ? "it is damaged" : shown_text(reason));
   }
 
   void check_magic() const {

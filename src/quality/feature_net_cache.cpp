@@ -1,7 +1,6 @@
 #include "quality/feature_net_cache.h"
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
@@ -15,11 +14,6 @@ constexpr const char* kFormat = "format";
 
 std::string format_text(const std::string& fingerprint) {
   return fmt::format("acgan-train feature net {} of data {}", kFeatureNetVersion, fingerprint);
-}
-
-std::string absolute_folder(const char* variable) {
-  const char* value = std::getenv(variable);
-  return value != nullptr && fs::path(value).is_absolute() ? value : "";
 }
 
 void load_checked(FeatureNet& net, const std::string& file, const std::string& fingerprint) {
@@ -43,12 +37,6 @@ void keep(const FeatureNet& net, const std::string& file, const std::string& fin
 }
 
 }  // namespace
-
-std::string default_cache_folder() {
-  const std::string cache = absolute_folder("XDG_CACHE_HOME"), home = absolute_folder("HOME");
-  if (!cache.empty()) return (fs::path(cache) / "acgan-train").string();
-  return home.empty() ? "" : (fs::path(home) / ".cache" / "acgan-train").string();
-}
 
 FeatureNetOrigin load_or_train(FeatureNet& net, const Dataset& train, const std::string& folder) {
   FeatureNetOrigin origin;

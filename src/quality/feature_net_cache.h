@@ -2,13 +2,10 @@
 
 #include <string>
 
+#include "base/cache_folder.h"
 #include "quality/feature_net.h"
 
 namespace acgan {
-
-// Where trained feature nets are kept: "$XDG_CACHE_HOME/acgan-train", else
-// "$HOME/.cache/acgan-train"; empty where neither is set to an absolute path.
-std::string default_cache_folder();
 
 // How a feature net came to be, for logs.
 struct FeatureNetOrigin {

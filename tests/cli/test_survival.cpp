@@ -71,8 +71,12 @@ TEST_CASE("two runs started at once in one outdir get two directories") {
   Program second(tiny.folder() / "other", {"-c", "../tiny.yaml", "-q", "--outdir", "../runs"});
   CHECK(first.finish().exit_code == 0);
   CHECK(second.finish().exit_code == 0);
-  CHECK(read_text(tiny.path_in("checkpoints/step_000003.safetensors", 0)).size() ==
-        read_text(tiny.path_in("checkpoints/step_000003.safetensors", 1)).size());
+  // The times in them differ in length.
+  const auto bytes = [&](int run) {
+    return static_cast<double>(
+        read_text(tiny.path_in("checkpoints/step_000003.safetensors", run)).size());
+  };
+  CHECK(bytes(0) == Approx(bytes(1)).margin(100));
 }
 
 TEST_CASE("a signal while the data set is loaded ends the run in order") {
