@@ -11,7 +11,9 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "bench/lane.h"
+#include "quality/quality_meter.h"
 #include "report/figure.h"
+#include "train/evaluation.h"
 #include "train/progress_text.h"
 #include "train/sampler.h"
 #include "train/train_setup.h"
@@ -41,11 +43,29 @@ std::string contents_of(const std::string& path) {
   return text.str();
 }
 
+// What the figures rest on.
+std::string quality_note(QualityMeter& meter) {
+  const QualityFigures& floor = meter.floor();
+  return fmt::format(
+      "{} fakes against {} held-out real images ({}), by a net that learnt from real images alone "
+      "and is right about {:.1f} % of the held-out ones; the same figures of real images: "
+      "classified right {:.1f}%, Frechet {:.2f}, kernel x1000 {:.2f}, precision {:.3f}, recall "
+      "{:.3f}",
+      meter.options().samples, floor.references, meter.real().held_out_source,
+      100 * meter.net_accuracy(), 100 * floor.class_accuracy.value_or(0), floor.frechet_distance,
+      1e3 * floor.kernel_distance.mean, floor.precision, floor.recall);
+}
+
 class After {
  public:
-  After(Backend& backend, const BenchData& data, const AfterRequest& request, Log& log,
-        const std::atomic<int>& signal_received)
-      : backend_(backend), data_(data), request_(request), log_(log), signal_(signal_received) {
+  After(Backend& backend, const BenchData& data, const AfterRequest& request, QualityMeter& meter,
+        Log& log, const std::atomic<int>& signal_received)
+      : backend_(backend),
+        data_(data),
+        request_(request),
+        meter_(meter),
+        log_(log),
+        signal_(signal_received) {
     const Config& config = request.config;
     latents_ =
         sample_latents(config.train.seed.value_or(1), config.output.rows, config.model.latent_dim);
@@ -61,12 +81,14 @@ class After {
   void train_until(double seconds);
   void report();
   AfterRow row_of(Lane& lane, double minutes);
-  void write_grid(Lane& lane, const AfterRow& row);
+  void write_grid(Sampler& sampler, const AfterRow& row);
+  AfterQuality quality_of(Sampler& sampler);
   std::pair<std::string, std::string> draw_figure(const std::vector<AfterRow>& rows) const;
 
   Backend& backend_;
   const BenchData& data_;
   const AfterRequest& request_;
+  QualityMeter& meter_;
   Log& log_;
   const std::atomic<int>& signal_;
   std::vector<std::unique_ptr<Lane>> lanes_;
@@ -92,6 +114,7 @@ AfterResult After::run() {
   AfterResult result;
   result.batch = request_.config.train.batch;
   result.class_names = dataset.class_names;
+  result.quality_note = quality_note(meter_);
   result.ended = kDone;
   for (const double minutes : request_.minutes) {
     train_until(60 * minutes);
@@ -159,15 +182,30 @@ AfterRow After::row_of(Lane& lane, double minutes) {
                .note = lane.is_diverging() ? "the training went non-finite" : ""};
   row.grid = fmt::format("grid_{}_{}.png", is_half ? row.precision + "_" + row.half : row.precision,
                          time_text(minutes));
-  write_grid(lane, row);
-  log_.info("{} after {}: step {}, {} images, d {:.3f}, g {:.3f}, q {:.3f}", row.label(),
-            duration_text(row.seconds), row.step, row.images, row.d_loss, row.g_loss, row.q_loss);
+  Sampler sampler(lane.step().model(), kSampleChunk);
+  write_grid(sampler, row);
+  row.quality = quality_of(sampler);
+  log_.info(
+      "{} after {}: step {}, {} images, d {:.3f}, g {:.3f}, q {:.3f}; {:.1f} % of the fakes "
+      "classified right, Frechet {:.2f}",
+      row.label(), duration_text(row.seconds), row.step, row.images, row.d_loss, row.g_loss,
+      row.q_loss, 100 * row.quality->accuracy, row.quality->frechet);
   return row;
 }
 
-void After::write_grid(Lane& lane, const AfterRow& row) {
+AfterQuality After::quality_of(Sampler& sampler) {
+  const QualityFigures figures =
+      meter_.measure(fakes_from(sampler, request_.config.model.latent_dim, meter_.options().seed));
+  return {.accuracy = figures.class_accuracy.value_or(0),
+          .frechet = figures.frechet_distance,
+          .kernel = figures.kernel_distance.mean,
+          .precision = figures.precision,
+          .recall = figures.recall,
+          .diversity = figures.diversity.value_or(0)};
+}
+
+void After::write_grid(Sampler& sampler, const AfterRow& row) {
   const Dataset& dataset = data_.dataset();
-  Sampler sampler(lane.step().model(), kSampleChunk);
   const std::vector<std::uint8_t> pixels = sampler.generate_grid(latents_, classes_);
   write_png(
       request_.folder + "/" + row.grid,
@@ -187,8 +225,9 @@ std::pair<std::string, std::string> After::draw_figure(const std::vector<AfterRo
   for (const AfterRow& row : rows) {
     strip.panels.push_back(
         {.title = row.label(),
-         .subtitle = fmt::format("{} steps, {} images, losses d {:.2f}, g {:.2f}, q {:.2f}",
-                                 row.step, row.images, row.d_loss, row.g_loss, row.q_loss),
+         .subtitle =
+             fmt::format("{} steps, losses d {:.2f}, g {:.2f}, q {:.2f}; {:.0f} % classified right",
+                         row.step, row.d_loss, row.g_loss, row.q_loss, 100 * row.quality->accuracy),
          .png = contents_of(request_.folder + "/" + row.grid),
          .height = static_cast<int>((dataset.height + kGap) * request_.config.output.rows + kGap),
          .width = static_cast<int>((dataset.width + kGap) * columns + kGap)});
@@ -202,8 +241,8 @@ std::pair<std::string, std::string> After::draw_figure(const std::vector<AfterRo
 }  // namespace
 
 AfterResult run_after(Backend& backend, const BenchData& data, const AfterRequest& request,
-                      Log& log, const std::atomic<int>& signal_received) {
-  return After(backend, data, request, log, signal_received).run();
+                      QualityMeter& meter, Log& log, const std::atomic<int>& signal_received) {
+  return After(backend, data, request, meter, log, signal_received).run();
 }
 
 }  // namespace acgan

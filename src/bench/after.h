@@ -18,10 +18,13 @@ struct AfterRequest {
   std::string folder;           // where the grids go; exists
 };
 
+class QualityMeter;
+
 // Trains every precision for the same times, in short blocks in turn so that drift favours none,
 // and writes a grid of each and figure 4, the grids beside each other, at every one of these times.
-// `signal_received` ends it with what was reached. Throws Error.
+// `meter` judges the generators at these times. `signal_received` ends it with what was reached.
+// Throws Error.
 AfterResult run_after(Backend& backend, const BenchData& data, const AfterRequest& request,
-                      Log& log, const std::atomic<int>& signal_received);
+                      QualityMeter& meter, Log& log, const std::atomic<int>& signal_received);
 
 }  // namespace acgan

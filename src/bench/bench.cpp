@@ -16,6 +16,7 @@
 #include "bench/report.h"
 #include "bench/step_operations.h"
 #include "config/load_config.h"
+#include "quality/quality_meter.h"
 #include "report/figure.h"
 #include "train/progress_text.h"
 #include "train/train_setup.h"
@@ -127,6 +128,10 @@ void measure_after(const BenchRequest& request, Log& log, const std::atomic<int>
   check_dataset(data.dataset(), config.train.batch);
   log_start(opened, data, log);
   make_output_folder(request.outdir, "--outdir");
+  // Before the first step, so that what operations need for it is there when steps are captured.
+  log.info("quality: preparing the feature net, which may take a minute the first time");
+  QualityMeter meter(*opened.backend, load_real_data(config.data, config.train.seed.value_or(1)),
+                     {});
   BenchDocument document{.context = context_of(request, *opened.backend, data),
                          .result = {},
                          .after = run_after(*opened.backend, data,
@@ -134,7 +139,7 @@ void measure_after(const BenchRequest& request, Log& log, const std::atomic<int>
                                              .choices = request.sweep.choices,
                                              .minutes = request.after_minutes,
                                              .folder = request.outdir},
-                                            log, signal_received)};
+                                            meter, log, signal_received)};
   document.result.ended = document.after.ended;
   if (document.after.rows.empty()) {
     log.info("{}: no time was reached, nothing is written", document.after.ended);
