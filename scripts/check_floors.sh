@@ -13,7 +13,7 @@ done
 find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) \
   -print0 | sort -z | xargs -0 awk '
   BEGIN {
-    split("main=9 cli=8 bench=7 train=6 quality=5 model=4 optim=4 data=4 run=4 report=4 nn=3 " \
+    split("main=9 cli=8 bench=7 export=7 train=6 quality=5 model=4 optim=4 data=4 run=4 report=4 nn=3 " \
           "config=2 backend=2 cuda=2 tensor=1 base=0", pairs, " ")
     for (i in pairs) {
       split(pairs[i], pair, "=")
@@ -29,6 +29,7 @@ find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o 
     home["^zlib[.]h$"] = "^src/data/expanded_file[.]cpp$"
     home["^(oneapi/)?dnnl"] = "^src/backend/onednn/"
     home["^nlohmann/"] = "^src/(run|bench)/|^src/train/(train_state|run_identity)[.]cpp$|^src/data/ndjson_drawing[.]cpp$|^src/quality/quality_report[.]cpp$"
+    home["^onnx/"] = "^src/export/onnx_model[.]cpp$"
     home["^Eigen/"] = "^src/quality/"
     home["^cairo"] = "^src/data/stroke_raster[.]cpp$"
     home["^cuda|^cublas|^cudnn"] = "^cuda/|^src/tensor/half[.]h$"

@@ -5,11 +5,11 @@
 #
 # ACGAN_SHARED_DIR  folder with real data and golden traces (default: ../shared, seen from the
 #                   project); tests that need it are skipped where it is missing
-# CI=true           nothing is skipped: that folder must be there, Python's safetensors and scipy
-#                   are installed into the build folder, a browser looks at a report, the rooms that
-#                   read foreign files and the CUDA kernels (on the emulated device) are tested
-#                   again with sanitizers, and the readers of data, configs and checkpoints are
-#                   fuzzed for a short while
+# CI=true           nothing is skipped (but what needs PyTorch): that folder must be there, Python's
+#                   safetensors, scipy, onnx and onnxruntime are installed into the build folder, a
+#                   browser looks at a report, the rooms that read foreign files and the CUDA
+#                   kernels (on the emulated device) are tested again with sanitizers, and the
+#                   readers of data, configs and checkpoints are fuzzed for a short while
 set -euo pipefail
 # shellcheck source=scripts/setup.sh
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
@@ -25,13 +25,14 @@ check() {
   "$@" || status=1
 }
 
-# A Python that has the packages which check_safetensors.py and check_distances.py need.
+# A Python that has the packages which the tests' check_*.py need, but for PyTorch (too large).
 python_folder=$project_root/build/python
 # shellcheck disable=SC2317  # called through check
 make_python() {
-  "$python_folder/bin/python3" -c 'import numpy, safetensors, scipy' 2>/dev/null && return
+  "$python_folder/bin/python3" -c 'import numpy, safetensors, scipy, onnx, onnxruntime' 2>/dev/null && return
   python3 -m venv "$python_folder" &&
-    "$python_folder/bin/pip" install --quiet numpy scipy 'safetensors>=0.4,<1'
+    "$python_folder/bin/pip" install --quiet numpy scipy 'safetensors>=0.4,<1' \
+      'onnx>=1.16,<2' 'onnxruntime>=1.18,<2'
 }
 
 # sanitize FOLDER SANITIZERS TESTS TARGETS...: builds the targets and runs the tests (a pattern).

@@ -15,6 +15,7 @@
 #include "cli/bench_command.h"
 #include "cli/command_line.h"
 #include "cli/evaluate_command.h"
+#include "cli/export_command.h"
 #include "cli/sample_command.h"
 #include "cli/train_command.h"
 
@@ -46,6 +47,11 @@ struct CommandRunner {
   int operator()(const acgan::EvaluateCommand& command) const {
     acgan::run_evaluate_command(command);
     print("");  // its table must have got there
+    return 0;
+  }
+  int operator()(const acgan::ExportCommand& command) const {
+    acgan::run_export_command(command);
+    print("");  // its lines must have got there
     return 0;
   }
   int operator()(const acgan::DevicesCommand&) const {

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/bench_options.h"
 #include "cli/evaluate_options.h"
+#include "cli/export_options.h"
 #include "cli/option_parser.h"
 #include "config/config_keys.h"
 
@@ -19,6 +20,7 @@ Usage: acgan-train [train] -c CONFIG.yaml [options]
        acgan-train bench -c CONFIG.yaml [options]
        acgan-train sample --checkpoint PATH [options]
        acgan-train evaluate --checkpoint PATH [options]
+       acgan-train export --checkpoint PATH --onnx FILE
        acgan-train devices
 
 Commands:
@@ -26,6 +28,7 @@ Commands:
   bench     what mixed precision gains here: step times over batch sizes, and cost
   sample    images from a trained generator
   evaluate  how good a generator's images are, against held-out real ones
+  export    a trained generator as an ONNX file
   devices   what can run here and, where not, why
 
 Options:
@@ -168,11 +171,12 @@ Command parse_command_line(const Arguments& arguments) {
   if (first == "bench") return parse_bench(rest);
   if (first == "sample") return parse_sample(rest);
   if (first == "evaluate") return parse_evaluate(rest);
+  if (first == "export") return parse_export(rest);
   if (first == "devices") return parse_devices(rest);
   if (first.starts_with("-")) return parse_train(arguments);
   fail(ErrorKind::Usage,
-       "unknown command '{}', expected train, bench, sample, evaluate or devices; {}", first,
-       "see acgan-train --help");
+       "unknown command '{}', expected train, bench, sample, evaluate, export or devices; {}",
+       first, "see acgan-train --help");
 }
 
 }  // namespace acgan

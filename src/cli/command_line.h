@@ -32,6 +32,11 @@ struct SampleCommand {
   int threads = 0;
 };
 
+struct ExportCommand {
+  std::string checkpoint;  // a file, or a run directory: its newest checkpoint
+  std::string onnx;        // the file to write
+};
+
 struct BenchCommand {
   std::string config_path;
   std::vector<ConfigOverride> overrides;  // in the order in which they take effect
@@ -59,7 +64,7 @@ struct PrintCommand {
 };
 
 using Command = std::variant<TrainCommand, BenchCommand, SampleCommand, EvaluateCommand,
-                             DevicesCommand, PrintCommand>;
+                             ExportCommand, DevicesCommand, PrintCommand>;
 
 // What the arguments (without the program's name) ask for. Throws Error{Usage} with a hint to
 // --help; values of config keys are checked later, by load_config.

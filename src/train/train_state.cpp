@@ -98,14 +98,14 @@ void save_array(Checkpoint& checkpoint, Backend& backend, const std::string& nam
   checkpoint.set(name, Checkpoint::Type::F32, extents_of(tensor.shape), host.data());
 }
 
-void load_array(const Checkpoint& checkpoint, Backend& backend, const std::string& name,
-                const Tensor& tensor) {
+const Checkpoint::Array& checked_array(const Checkpoint& checkpoint, const std::string& name,
+                                       const Shape& shape) {
   const Checkpoint::Array& array = checkpoint.at(name);
-  if (array.type != Checkpoint::Type::F32 || array.shape != extents_of(tensor.shape)) {
+  if (array.type != Checkpoint::Type::F32 || array.shape != extents_of(shape)) {
     fail(ErrorKind::Output, "{}: \"{}\" should be F32 {}, found shape [{}]", checkpoint.source(),
-         name, tensor.shape.text(), fmt::join(array.shape, ","));
+         name, shape.text(), fmt::join(array.shape, ","));
   }
-  backend.upload(tensor, array.bytes.data());
+  return array;
 }
 
 // Calls visit(name, tensor) for all that a network remembers.
@@ -239,7 +239,7 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
   refuse_differences(checkpoint, step, data);
   Backend& backend = step.backend();
   const auto load = [&](const std::string& name, const Tensor& tensor) {
-    load_array(checkpoint, backend, name, tensor);
+    backend.upload(tensor, checked_array(checkpoint, name, tensor.shape).bytes.data());
   };
   for (Network* network : step.model().networks()) {
     visit_network(*network, load);
@@ -302,10 +302,15 @@ ModelFacts read_model_facts(const Checkpoint& checkpoint) {
   return facts;
 }
 
+const Checkpoint::Array& generator_array(const Checkpoint& checkpoint, const std::string& name,
+                                         const Shape& shape) {
+  return checked_array(checkpoint, name, shape);
+}
+
 void load_generator(const Checkpoint& checkpoint, Acgan& model) {
   Backend& backend = model.generator.parameters().backend();
   visit_network(model.generator, [&](const std::string& name, const Tensor& tensor) {
-    load_array(checkpoint, backend, name, tensor);
+    backend.upload(tensor, generator_array(checkpoint, name, tensor.shape).bytes.data());
   });
   model.generator.parameters().refresh_working();
 }

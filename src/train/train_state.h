@@ -42,6 +42,11 @@ std::uint64_t seed_of(const Checkpoint& checkpoint);
 
 // For sampling: the shape and class names, and the generator's weights and running statistics.
 ModelFacts read_model_facts(const Checkpoint& checkpoint);
+// What generates, by the network's name for it ("generator.dense1.weight"): everybody who uses a
+// trained generator takes its arrays from here. Throws Error{Output} unless it is F32 of this
+// shape.
+const Checkpoint::Array& generator_array(const Checkpoint& checkpoint, const std::string& name,
+                                         const Shape& shape);
 void load_generator(const Checkpoint& checkpoint, Acgan& model);
 
 }  // namespace acgan

@@ -201,10 +201,11 @@ TEST_CASE("usage errors say what is wrong and where help is") {
   const Case cases[] = {
       {{}, "expected a command or -c CONFIG.yaml; see acgan-train --help"},
       {{"assess"},
-       "unknown command 'assess', expected train, bench, sample, evaluate or devices; see "
+       "unknown command 'assess', expected train, bench, sample, evaluate, export or devices; see "
        "acgan-train --help"},
       {{""},
-       "unknown command '', expected train, bench, sample, evaluate or devices; see acgan-train "
+       "unknown command '', expected train, bench, sample, evaluate, export or devices; see "
+       "acgan-train "
        "--help"},
       {{"train"}, "expected a config (-c FILE.yaml), found none" + train_help},
       {{"-n"}, "expected a config (-c FILE.yaml), found none" + train_help},
