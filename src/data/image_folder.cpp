@@ -1,6 +1,8 @@
 #include "data/image_folder.h"
 
 #include <algorithm>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -52,26 +54,51 @@ void check_readable(const DataConfig& config, const Unreadable& unreadable, std:
        config.skip_unreadable ? "" : ", or set data.skip_unreadable to true to leave them out");
 }
 
+// One image into its place; why not, where it cannot be read.
+std::optional<std::string> try_load(const DataConfig& config, const std::string& path,
+                                    std::span<std::uint8_t> pixels) {
+  try {
+    load_image(path, config.channels == 1 ? 1 : 3, config.image_size, pixels);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 CachedImages decode_images(const DataConfig& config, const ImageList& list,
                            std::size_t image_bytes) {
-  CachedImages decoded;
-  decoded.images.resize(list.paths.size() * image_bytes);
-  Unreadable unreadable;
-  std::size_t kept = 0;
-  for (const std::string& path : list.paths) {
-    bool is_kept = true;
+  const auto count = static_cast<std::int64_t>(list.paths.size());
+  std::vector<std::uint8_t> images(list.paths.size() * image_bytes);
+  std::vector<std::optional<std::string>> problems(list.paths.size());
+  std::exception_ptr failure;  // what is thrown must not leave its thread
+#pragma omp parallel for schedule(dynamic, 16)
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
     try {
-      load_image(path, config.channels == 1 ? 1 : 3, config.image_size,
-                 std::span(decoded.images).subspan(kept * image_bytes, image_bytes));
-    } catch (const Error& error) {
-      unreadable.add(error.what());
-      is_kept = false;
+      problems[at] = try_load(config, list.paths[at],
+                              std::span(images).subspan(at * image_bytes, image_bytes));
+    } catch (...) {
+#pragma omp critical
+      failure = std::current_exception();
     }
-    decoded.is_kept.push_back(is_kept ? 1 : 0);
-    if (is_kept) ++kept;
+  }
+  if (failure) std::rethrow_exception(failure);
+
+  CachedImages decoded;
+  Unreadable unreadable;
+  auto end = images.begin();  // of those that are kept
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    decoded.is_kept.push_back(problems[i] ? 0 : 1);
+    if (problems[i]) {
+      unreadable.add(*std::move(problems[i]));
+      continue;
+    }
+    const auto image = images.begin() + static_cast<std::ptrdiff_t>(i * image_bytes);
+    end = std::copy(image, image + static_cast<std::ptrdiff_t>(image_bytes), end);
   }
   check_readable(config, unreadable, list.paths.size());
-  decoded.images.resize(kept * image_bytes);
+  images.erase(end, images.end());
+  decoded.images = std::move(images);
   return decoded;
 }
 
