@@ -12,8 +12,8 @@
 #include <optional>
 #include <system_error>
 
-#include "base/error.h"
 #include "base/descriptor.h"
+#include "base/error.h"
 
 namespace acgan {
 namespace {

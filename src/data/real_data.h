@@ -18,10 +18,10 @@ struct RealData {
   std::string held_out_source;  // "the test part of CIFAR-10", for logs
 };
 
-// Real images as `config` names them. Held out are: for CIFAR and MNIST the test part; for doodles fresh
-// drawings from another seed; for the others the share data.held_out, or, where that is 0, a tenth
-// that the generator has seen as well. Throws Error{Data} like load_dataset, and where a class has
-// too few images to hold one out.
+// Real images as `config` names them. Held out are: for CIFAR and MNIST the test part; for doodles
+// fresh drawings from another seed; for the others the share data.held_out, or, where that is 0, a
+// tenth that the generator has seen as well. Throws Error{Data} like load_dataset, and where a
+// class has too few images to hold one out.
 RealData load_real_data(const DataConfig& config, std::uint64_t seed);
 
 // Takes every (1/share)-th image of each class out of `dataset` and returns those: by its number in

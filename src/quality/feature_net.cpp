@@ -7,13 +7,13 @@
 #include <numeric>
 #include <vector>
 
+#include "base/checksum.h"
 #include "base/error.h"
 #include "data/data_loader.h"
 #include "nn/batch_norm.h"
 #include "nn/conv2d.h"
 #include "nn/dense.h"
 #include "optim/adam.h"
-#include "base/checksum.h"
 
 namespace acgan {
 namespace {
