@@ -5,8 +5,8 @@
 #
 # ACGAN_SHARED_DIR  folder with real data and golden traces (default: ../shared, seen from the
 #                   project); tests that need it are skipped where it is missing
-# CI=true           nothing is skipped: that folder must be there, Python's safetensors is installed
-#                   into the build folder, a browser looks at a report, the rooms that read foreign
+# CI=true           nothing is skipped: that folder must be there, Python's safetensors and tensorboard
+#                   (180 MB) are installed into the build folder, a browser looks at a report, the rooms that read foreign
 #                   files and the CUDA kernels (on the emulated device) are tested again with
 #                   sanitizers, and the readers of data, configs and checkpoints are fuzzed for a short while
 set -euo pipefail
@@ -24,13 +24,13 @@ check() {
   "$@" || status=1
 }
 
-# A Python that has the packages which check_safetensors.py needs.
+# A Python that has the packages which check_safetensors.py and check_tensorboard.py need.
 python_folder=$project_root/build/python
 # shellcheck disable=SC2317  # called through check
 make_python() {
-  "$python_folder/bin/python3" -c 'import numpy, safetensors' 2>/dev/null && return
+  "$python_folder/bin/python3" -c 'import numpy, safetensors, tensorboard' 2>/dev/null && return
   python3 -m venv "$python_folder" &&
-    "$python_folder/bin/pip" install --quiet numpy 'safetensors>=0.4,<1'
+    "$python_folder/bin/pip" install --quiet numpy 'safetensors>=0.4,<1' 'tensorboard>=2.12,<3'
 }
 
 # sanitize FOLDER SANITIZERS TESTS TARGETS...: builds the targets and runs the tests (a pattern).

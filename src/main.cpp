@@ -14,6 +14,7 @@
 #include "base/printable.h"
 #include "cli/bench_command.h"
 #include "cli/command_line.h"
+#include "cli/report_command.h"
 #include "cli/sample_command.h"
 #include "cli/train_command.h"
 
@@ -40,6 +41,10 @@ struct CommandRunner {
   }
   int operator()(const acgan::SampleCommand& command) const {
     acgan::run_sample_command(command);
+    return 0;
+  }
+  int operator()(const acgan::ReportCommand& command) const {
+    acgan::run_report_command(command);
     return 0;
   }
   int operator()(const acgan::DevicesCommand&) const {

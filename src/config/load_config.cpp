@@ -222,19 +222,24 @@ std::string name_of(const std::string& path) {
 
 }  // namespace
 
-Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides) {
-  ConfigReader reader(path);
-  const YamlSource file{.name = path};
-  const YAML::Node root = parse_yaml(read_yaml_file(path, "config"), file);
-  if (root.IsNull()) fail(ErrorKind::Usage, "{}: expected a config, found no key at all", path);
+Config parse_config(const std::string& yaml, const std::string& source,
+                    const std::vector<ConfigOverride>& overrides) {
+  ConfigReader reader(source);
+  const YamlSource file{.name = source};
+  const YAML::Node root = parse_yaml(yaml, file);
+  if (root.IsNull()) fail(ErrorKind::Usage, "{}: expected a config, found no key at all", source);
   reader.apply("", root, file, std::max(1, line_of(root)));
   for (const ConfigOverride& setting : overrides) {
     const YamlSource option{.name = setting.source, .has_lines = false};
     reader.apply(setting.key, parse_yaml(setting.value, option), option, 0);
   }
   Config config = reader.finish();
-  config.name = name_of(path);
+  config.name = name_of(source);
   return config;
+}
+
+Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides) {
+  return parse_config(read_yaml_file(path, "config"), path, overrides);
 }
 
 std::string dump_config(const Config& config) {

@@ -20,6 +20,9 @@ struct ConfigOverride {
 // strict: Error{Usage} names file and line (or the option), the key, what was found, what is
 // allowed, and for an unknown key the nearest known one. Booleans are true/false only.
 Config load_config(const std::string& path, const std::vector<ConfigOverride>& overrides);
+// The same for the text of a config that stands elsewhere; `source` names it in errors.
+Config parse_config(const std::string& yaml, const std::string& source,
+                    const std::vector<ConfigOverride>& overrides);
 
 // The complete config as YAML that load_config reads back to the same values.
 std::string dump_config(const Config& config);

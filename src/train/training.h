@@ -10,6 +10,7 @@
 #include "data/data_loader.h"
 #include "data/dataset.h"
 #include "train/collapse_watch.h"
+#include "train/event_log.h"
 #include "train/image_feed.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
@@ -33,6 +34,7 @@ class Training {
  private:
   void log_start();
   void open_output();
+  void open_events();
   std::string effective_config() const;
   void load_resume_point();
   void go_on_in_directory();
@@ -53,6 +55,7 @@ class Training {
   void sample(const std::string& path);
   void save();
   void finish();
+  void draw_pictures();
   RunSummary summarize(const std::string& ended);
   void summarize_failure(const Error& error);
 
@@ -82,6 +85,7 @@ class Training {
   std::vector<OptimizerState> optimizer_states_;  // after the last completed step
 
   std::unique_ptr<RunLog> run_log_;
+  std::unique_ptr<EventLog> events_;  // where TensorBoard was asked for
   WriteGuard writes_;
   CollapseWatch collapse_;
   Progress progress_;

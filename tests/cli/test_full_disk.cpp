@@ -59,10 +59,10 @@ TEST_CASE("a full disk ends a run with one sentence, and what is there stands") 
   };
   const auto full = GENERATE(
       Case{"config.yaml", 1000, {}},
-      Case{"reals.png", 3000, {"--set", "output.rows=20", "--set", "data.doodles_per_class=20"}},
+      Case{"reals.png", 4500, {"--set", "output.rows=40", "--set", "data.doodles_per_class=40"}},
       Case{"timing.csv", 20000, {"--steps", "2000", "--save-every", "0"}},
       Case{"step_000100.safetensors", 30000, {"--steps", "100"}},
-      Case{"fakes_init.png", 4000, {"--set", "output.rows=20"}});
+      Case{"fakes_init.png", 4500, {"--set", "output.rows=40"}});
   CAPTURE(full.file);
   const TinyRun tiny;
   std::vector<std::string> arguments{"-c", "tiny.yaml"};

@@ -207,6 +207,9 @@ TEST_CASE("every key has its range") {
       {"output.keep", {"0", "1.5"}, {"1"}},
       {"output.rows", {"0", "101"}, {"1", "100"}},
       {"output.on_write_error", {"go on", "true"}, {"stop", "continue"}},
+      {"output.report", {"1", "yes"}, {"true", "false"}},
+      {"output.animation", {"webp", "True"}, {"true", "false"}},
+      {"output.tensorboard", {"logs", "~"}, {"true", "false"}},
   };
   const ConfigFile file("data: {kind: doodles}");
   for (const Edge& edge : edges) {
