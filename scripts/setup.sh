@@ -7,7 +7,7 @@ project_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck disable=SC2034  # for the scripts that source this
 readonly build_packages=(g++ cmake ninja-build libdnnl-dev libcli11-dev libyaml-cpp-dev
   libspdlog-dev libfmt-dev libstb-dev catch2 nlohmann-json3-dev libarchive-dev zlib1g-dev
-  libcairo2-dev libeigen3-dev libprotobuf-dev libonnx-dev)
+  libcairo2-dev libeigen3-dev libwebp-dev libprotobuf-dev libonnx-dev)
 
 say() { printf '== %s\n' "$*"; }
 

@@ -6,8 +6,8 @@
 # ACGAN_SHARED_DIR  folder with real data and golden traces (default: ../shared, seen from the
 #                   project); tests that need it are skipped where it is missing
 # CI=true           nothing is skipped (but what needs PyTorch): that folder must be there, Python's
-#                   safetensors, scipy, onnx and onnxruntime are installed into the build folder, a
-#                   browser looks at a report, the rooms that read foreign files and the CUDA
+#                   safetensors, scipy, onnx, onnxruntime and tensorboard (180 MB) are installed into
+#                   the build folder, a browser looks at a report, the rooms that read foreign files and the CUDA
 #                   kernels (on the emulated device) are tested again with sanitizers, and the
 #                   readers of data, configs and checkpoints are fuzzed for a short while
 set -euo pipefail
@@ -29,10 +29,10 @@ check() {
 python_folder=$project_root/build/python
 # shellcheck disable=SC2317  # called through check
 make_python() {
-  "$python_folder/bin/python3" -c 'import numpy, safetensors, scipy, onnx, onnxruntime' 2>/dev/null && return
+  "$python_folder/bin/python3" -c 'import numpy, safetensors, scipy, onnx, onnxruntime, tensorboard' 2>/dev/null && return
   python3 -m venv "$python_folder" &&
     "$python_folder/bin/pip" install --quiet numpy scipy 'safetensors>=0.4,<1' \
-      'onnx>=1.16,<2' 'onnxruntime>=1.18,<2'
+      'onnx>=1.16,<2' 'onnxruntime>=1.18,<2' 'tensorboard>=2.12,<3'
 }
 
 # sanitize FOLDER SANITIZERS TESTS TARGETS...: builds the targets and runs the tests (a pattern).

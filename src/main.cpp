@@ -16,6 +16,7 @@
 #include "cli/command_line.h"
 #include "cli/evaluate_command.h"
 #include "cli/export_command.h"
+#include "cli/report_command.h"
 #include "cli/sample_command.h"
 #include "cli/train_command.h"
 
@@ -52,6 +53,10 @@ struct CommandRunner {
   int operator()(const acgan::ExportCommand& command) const {
     acgan::run_export_command(command);
     print("");  // its lines must have got there
+    return 0;
+  }
+  int operator()(const acgan::ReportCommand& command) const {
+    acgan::run_report_command(command);
     return 0;
   }
   int operator()(const acgan::DevicesCommand&) const {

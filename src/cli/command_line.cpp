@@ -1,13 +1,11 @@
 #include "cli/command_line.h"
 
-#include <limits>
-
 #include "base/error.h"
 #include "cli/bench_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/export_options.h"
 #include "cli/option_parser.h"
-#include "config/config_keys.h"
+#include "cli/sample_options.h"
 
 namespace acgan {
 
@@ -21,6 +19,7 @@ Usage: acgan-train [train] -c CONFIG.yaml [options]
        acgan-train sample --checkpoint PATH [options]
        acgan-train evaluate --checkpoint PATH [options]
        acgan-train export --checkpoint PATH --onnx FILE
+       acgan-train report RUN
        acgan-train devices
 
 Commands:
@@ -29,6 +28,7 @@ Commands:
   sample    images from a trained generator
   evaluate  how good a generator's images are, against held-out real ones
   export    a trained generator as an ONNX file
+  report    a page with the curves and images of a run directory
   devices   what can run here and, where not, why
 
 Options:
@@ -89,65 +89,16 @@ Command parse_train(const Arguments& arguments) {
   return command;
 }
 
-// Empty: all.
-Arguments chosen_classes(const std::optional<std::string>& list, const Arguments& singles,
-                         const OptionParser& parser) {
-  const bool wants_all = list && *list == "all";
-  if (wants_all && !singles.empty()) parser.reject("--class and --classes all exclude each other");
-  Arguments chosen = list && !wants_all ? split_at_commas(*list) : Arguments{};
-  chosen.insert(chosen.end(), singles.begin(), singles.end());
-  return chosen;
-}
-
-constexpr std::int64_t kMostRows = 10000;
-constexpr int kMostThreads = 4096;
-
-Command parse_sample(const Arguments& arguments) {
-  OptionParser parser("sample", "Images from a trained generator.");
-  SampleCommand command;
-  std::optional<std::string> checkpoint, classes, seed, rows, out, device, threads;
-  Arguments single_classes;
-  parser.value("--checkpoint", "PATH", "a checkpoint, or a run directory: its newest one; required",
-               checkpoint);
-  parser.value("--classes", "NAME,NAME,...|all", "one class a column; default all", classes);
-  parser.values("--class", "NAME",
-                "one more column, of a class whose name may have commas in it; repeatable, comes "
-                "after --classes",
-                single_classes);
-  parser.value("--seed", "N", "decides the latents: an integer of at least 0; default 1", seed);
-  parser.value("--rows", "N",
-               fmt::format("images of each class: an integer from 1 to {}; default {}", kMostRows,
-                           command.rows),
-               rows);
-  parser.value("--out", "FILE.png|FILE.npy|DIR",
-               "a grid, raw images (uint8 [N,H,W,C], row by row), or a folder for either the grid "
-               "or --singles; default samples.png, with --singles samples",
-               out);
-  parser.flag("--singles", "a PNG for each image", command.singles);
-  const ConfigKey& device_key = config_key("train.device");
-  parser.value("--device", "NAME", describe_key(device_key), device);
-  parser.value("--threads", "N", describe_key(config_key("train.threads")), threads);
-
+Command parse_report(const Arguments& arguments) {
+  OptionParser parser("report", "A page (HTML) with the curves and images of a run.");
+  ReportCommand command;
+  std::optional<std::string> run;
+  parser.value("RUN", "", "a run directory; required", run);
+  parser.value("--out", "FILE.html", "default report.html in the run directory", command.out);
   if (auto help = parser.parse(arguments)) return *help;
-  if (!checkpoint) parser.reject("expected --checkpoint PATH, found none");
-  command.checkpoint = *checkpoint;
-  command.classes = chosen_classes(classes, single_classes, parser);
-  if (seed) {
-    const auto most = std::numeric_limits<std::uint64_t>::max();
-    command.seed = parser.checked_number<std::uint64_t>("--seed", *seed, 0, most);
-  }
-  if (rows) command.rows = parser.checked_number<std::int64_t>("--rows", *rows, 1, kMostRows);
-  if (threads) command.threads = parser.checked_number("--threads", *threads, 0, kMostThreads);
-  command.out = out.value_or(command.singles ? "samples" : command.out);
-  if (command.out.empty()) parser.reject("--out must name a file or a folder, found nothing");
-  if (device) {
-    Config scratch;
-    ConfigValue value{.form = ConfigValue::Form::Quoted, .text = *device, .items = {}, .line = 0};
-    if (device_key.set(scratch, value)) {
-      parser.reject(fmt::format("--device must be {}, found '{}'", device_key.allowed, *device));
-    }
-    command.device = scratch.train.device;
-  }
+  if (!run || run->empty()) parser.reject("expected a run directory, found none");
+  if (command.out && command.out->empty()) parser.reject("--out must name a file, found nothing");
+  command.run = *run;
   return command;
 }
 
@@ -172,10 +123,12 @@ Command parse_command_line(const Arguments& arguments) {
   if (first == "sample") return parse_sample(rest);
   if (first == "evaluate") return parse_evaluate(rest);
   if (first == "export") return parse_export(rest);
+  if (first == "report") return parse_report(rest);
   if (first == "devices") return parse_devices(rest);
   if (first.starts_with("-")) return parse_train(arguments);
   fail(ErrorKind::Usage,
-       "unknown command '{}', expected train, bench, sample, evaluate, export or devices; {}",
+       "unknown command '{}', expected train, bench, sample, evaluate, export, report or devices; "
+       "{}",
        first, "see acgan-train --help");
 }
 

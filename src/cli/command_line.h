@@ -21,11 +21,24 @@ struct TrainCommand {
   Verbosity verbosity = Verbosity::Normal;
 };
 
+// What `sample` draws.
+enum class SamplePicture {
+  Classes,     // a column for each class, a row for each latent
+  LatentWalk,  // --interpolate latents
+  ClassWalk,   // --interpolate classes
+  Nearest,     // --nearest: each image beside the real one nearest to it
+  Animation,   // --animate: the grids of a run, one after the other
+};
+
 struct SampleCommand {
+  SamplePicture picture = SamplePicture::Classes;
   std::string checkpoint;            // a file, or a run directory: its newest checkpoint
   std::vector<std::string> classes;  // empty: all of the model
   std::uint64_t seed = 1;
-  std::int64_t rows = 10;  // images of each class
+  std::int64_t rows = 10;           // images of each class; of walks: rows of each class
+  std::int64_t steps = 9;           // images of a walk from one end to the next
+  std::optional<std::string> data;  // of Nearest; none: where the checkpoint's config says
+  std::string run;                  // of Animation: a run directory
   std::string out = "samples.png";
   bool singles = false;  // a PNG for each image, in the folder `out`
   std::string device = "auto";
@@ -56,6 +69,11 @@ struct EvaluateCommand {
   std::optional<std::string> out;  // a JSON line is appended; none: metrics.jsonl of the run
 };
 
+struct ReportCommand {
+  std::string run;                 // a run directory
+  std::optional<std::string> out;  // none: report.html in it
+};
+
 struct DevicesCommand {};
 
 // --help, --version
@@ -64,7 +82,7 @@ struct PrintCommand {
 };
 
 using Command = std::variant<TrainCommand, BenchCommand, SampleCommand, EvaluateCommand,
-                             ExportCommand, DevicesCommand, PrintCommand>;
+                             ExportCommand, ReportCommand, DevicesCommand, PrintCommand>;
 
 // What the arguments (without the program's name) ask for. Throws Error{Usage} with a hint to
 // --help; values of config keys are checked later, by load_config.

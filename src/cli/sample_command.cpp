@@ -1,17 +1,20 @@
 #include "cli/sample_command.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <memory>
 #include <numeric>
 
 #include "backend/open_backend.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/model_checkpoint.h"
+#include "cli/sample_nearest.h"
+#include "cli/sample_target.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
 #include "data/data_folder.h"
+#include "run/run_directory.h"
+#include "train/latent_walk.h"
+#include "train/progress_animation.h"
 #include "train/sampler.h"
 #include "train/train_setup.h"
 #include "train/train_state.h"
@@ -20,44 +23,8 @@ namespace acgan {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::int64_t kChunk = 64;  // images computed at a time
-
-enum class Format { Grid, Npy, Singles };
-
-// What to write, decided before any work is done.
-struct Target {
-  Format format;
-  fs::path path;
-};
-
-Target target_of(const SampleCommand& command) {
-  const fs::path out = command.out;
-  const std::string ending = out.extension().string();
-  const bool is_npy = has_extension(command.out, ".npy");
-  const bool is_file = is_npy || has_extension(command.out, ".png");
-  std::error_code ignored;
-  if (!is_file && !ending.empty() && !fs::is_directory(out, ignored)) {
-    fail(ErrorKind::Usage, "--out: expected a name ending in .png or .npy, or a folder, found {}",
-         command.out);
-  }
-  if (command.singles && is_file) {
-    fail(ErrorKind::Usage, "--out: expected a folder for --singles, found {}", command.out);
-  }
-  if (command.singles) return {Format::Singles, out};
-  if (!is_file) return {Format::Grid, out / "samples.png"};
-  return {is_npy ? Format::Npy : Format::Grid, out};
-}
-
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) {
-    fail(ErrorKind::Output, "cannot make the folder {}: {}; choose another with --out",
-         folder.string(), error.message());
-  }
-}
+constexpr std::int64_t kChunk = 64;                  // images computed at a time
+constexpr std::int64_t kMostWalkImages = 1'000'000;  // of one grid
 
 std::string_view comma_hint(const std::vector<std::string>& known) {
   const bool has_commas = std::any_of(known.begin(), known.end(), [](const std::string& name) {
@@ -84,72 +51,92 @@ std::vector<std::int32_t> labels_of(const std::vector<std::string>& chosen,
   return labels;
 }
 
-// "03_ice_cream_0007.png": names in [A-Za-z0-9._-]; the label keeps classes apart that look alike.
-std::string single_name(std::int32_t label, std::string name, std::int64_t row) {
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) {
-        const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        return !is_letter && !(c >= '0' && c <= '9') && c != '.' && c != '_' && c != '-';
-      },
-      '_');
-  return fmt::format("{:02}_{}_{:04}.png", label, name.substr(0, 100), row);
-}
-
-// Images of a grid, row by row: one class a column.
-struct Samples {
-  std::vector<std::uint8_t> pixels;
-  std::vector<std::int32_t> labels;  // by column
-  std::int64_t rows = 0;
-  AcganShape shape;
-};
-
-void write_singles(const fs::path& folder, const Samples& samples,
-                   const std::vector<std::string>& class_names) {
-  const std::int64_t side = samples.shape.image_size, channels = samples.shape.channels;
-  const auto image_size = static_cast<std::size_t>(side * side * channels);
-  std::size_t begin = 0;
-  for (std::int64_t row = 0; row < samples.rows; ++row) {
-    for (const std::int32_t label : samples.labels) {
-      const auto first = samples.pixels.begin() + static_cast<std::ptrdiff_t>(begin);
-      const Picture picture{.height = side,
-                            .width = side,
-                            .channels = channels,
-                            .pixels = {first, first + static_cast<std::ptrdiff_t>(image_size)}};
-      const std::string& name = class_names[static_cast<std::size_t>(label)];
-      write_png((folder / single_name(label, name, row)).string(), picture);
-      begin += image_size;
-    }
+// Throws Error{Usage} where the walks are none or too many.
+void check_walk(const SampleCommand& command, std::int64_t classes) {
+  if (command.picture == SamplePicture::ClassWalk && classes < 2) {
+    fail(ErrorKind::Usage,
+         "--interpolate classes: expected at least two classes to walk between, found {}", classes);
+  }
+  const std::int64_t images = command.rows * command.steps * classes;
+  if (images > kMostWalkImages) {
+    fail(ErrorKind::Usage,
+         "--interpolate: {} images are more than {} in one grid; take fewer --rows, --steps or "
+         "--classes",
+         images, kMostWalkImages);
   }
 }
 
-void write_samples(const Target& target, const Samples& samples,
-                   const std::vector<std::string>& class_names) {
-  const std::int64_t side = samples.shape.image_size, channels = samples.shape.channels;
-  const auto columns = static_cast<std::int64_t>(samples.labels.size());
-  switch (target.format) {
-    case Format::Grid:
-      return write_png(target.path.string(),
-                       make_grid(samples.pixels, samples.rows, columns, side, side, channels));
-    case Format::Npy:
-      return write_npy(target.path.string(), samples.pixels, samples.rows * columns, side, side,
-                       channels);
-    case Format::Singles:
-      return write_singles(target.path, samples, class_names);
+WalkGrid plan_walk(const SampleCommand& command, const AcganShape& shape,
+                   const std::vector<std::int32_t>& labels) {
+  const std::int64_t latent_dim = shape.widths.latent_dim;
+  if (command.picture == SamplePicture::ClassWalk) {
+    const auto z = sample_latents(command.seed, command.rows, latent_dim);
+    return walk_classes(z, command.rows, labels, shape.classes, command.steps);
   }
+  const auto z = sample_latents(command.seed, command.rows + 1, latent_dim);
+  return walk_latents(z, command.rows, labels, shape.classes, command.steps);
+}
+
+bool is_walk(const SampleCommand& command) {
+  return command.picture == SamplePicture::LatentWalk ||
+         command.picture == SamplePicture::ClassWalk;
+}
+
+ImageGrid draw(const SampleCommand& command, const Acgan& model,
+               const std::vector<std::int32_t>& labels) {
+  ImageGrid grid{.rows = command.rows,
+                 .columns = static_cast<std::int64_t>(labels.size()),
+                 .side = model.shape.image_size,
+                 .channels = model.shape.channels,
+                 .pixels = {}};
+  if (is_walk(command)) {
+    const WalkGrid walk = plan_walk(command, model.shape, labels);
+    grid.rows = walk.rows;
+    grid.columns = walk.columns;
+    Sampler sampler(model, std::min(kChunk, walk.rows * walk.columns));
+    grid.pixels = pixels_of(sampler.generate_blends(walk.z, walk.class_weights));
+    return grid;
+  }
+  Sampler sampler(model, std::min(kChunk, grid.rows * grid.columns));
+  const auto z = sample_latents(command.seed, command.rows, model.shape.widths.latent_dim);
+  grid.pixels = sampler.generate_grid(z, labels);
+  return grid;
+}
+
+// An animation of a run's grids: no generator is needed.
+void animate(const SampleCommand& command) {
+  if (!has_extension(command.out, ".webp")) {
+    fail(ErrorKind::Usage, "--out: expected a name ending in .webp for --animate, found {}",
+         command.out);
+  }
+  const RunDirectory run = RunDirectory::open(command.run);
+  make_out_folder(std::filesystem::path(command.out).parent_path());
+  const AnimationFacts facts = write_progress_animation(run, command.out);
+  if (!facts.left_out.empty()) {
+    fmt::print(stderr, "acgan-train: warning: a grid was left out: {}\n",
+               printable(facts.left_out));
+  }
+  fmt::print("frames: {} of {} grids\nwritten: {}\n", facts.frames, facts.grids, command.out);
+}
+
+std::string names_text(const std::vector<std::int32_t>& labels,
+                       const std::vector<std::string>& class_names) {
+  std::vector<std::string> names;
+  for (const std::int32_t label : labels) {
+    names.push_back(class_names[static_cast<std::size_t>(label)]);
+  }
+  return printable(comma_list(names));
 }
 
 }  // namespace
 
 void run_sample_command(const SampleCommand& command) {
-  const Target target = target_of(command);
+  if (command.picture == SamplePicture::Animation) return animate(command);
+  const SampleTarget target(command);
   const Checkpoint checkpoint = load_model_checkpoint(command.checkpoint);
   const ModelFacts facts = read_model_facts(checkpoint);
-  Samples samples{.pixels = {},
-                  .labels = labels_of(command.classes, facts.class_names),
-                  .rows = command.rows,
-                  .shape = facts.shape};
-  const auto columns = static_cast<std::int64_t>(samples.labels.size());
+  const std::vector<std::int32_t> labels = labels_of(command.classes, facts.class_names);
+  if (is_walk(command)) check_walk(command, static_cast<std::int64_t>(labels.size()));
 
   const OpenedBackend opened = open_backend({.device = command.device, .threads = command.threads});
   Backend* const backend = opened.backend.get();
@@ -159,21 +146,15 @@ void run_sample_command(const SampleCommand& command) {
   }
   Acgan model(*backend, facts.shape, DType::F32);
   load_generator(checkpoint, model);
-  Sampler sampler(model, std::min(kChunk, command.rows * columns));
-  const auto z = sample_latents(command.seed, command.rows, facts.shape.widths.latent_dim);
-  samples.pixels = sampler.generate_grid(z, samples.labels);
-
-  const bool is_folder = target.format == Format::Singles;
-  const fs::path folder = is_folder ? target.path : target.path.parent_path();
-  if (!folder.empty()) make_folder(folder);
-  write_samples(target, samples, facts.class_names);
-
-  std::vector<std::string> names;
-  for (const std::int32_t label : samples.labels) {
-    names.push_back(facts.class_names[static_cast<std::size_t>(label)]);
+  ImageGrid grid = draw(command, model, labels);
+  if (command.picture == SamplePicture::Nearest) {
+    NearestGrid pairs = pair_with_nearest(grid, checkpoint, facts, command);
+    fmt::print("{}", pairs.summary);
+    grid = std::move(pairs.grid);
   }
+  target.write(grid, labels, facts.class_names);
   fmt::print("model: {}\nimages: {} rows of {}, seed {}\nwritten: {}\n", checkpoint.source(),
-             command.rows, printable(comma_list(names)), command.seed, target.path.string());
+             grid.rows, names_text(labels, facts.class_names), command.seed, target.path());
 }
 
 }  // namespace acgan

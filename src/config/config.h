@@ -90,6 +90,9 @@ struct OutputConfig {
   // What a full disk means while a run trains. `continue`: a warning, and the write is tried again
   // when it is due again; the end of the run still fails where its last files cannot be written.
   OnWriteError on_write_error = OnWriteError::Stop;
+  bool report = true;        // report.html at the end, where gnuplot is installed
+  bool animation = false;    // samples/progress.webp at the end: the grids one after the other
+  bool tensorboard = false;  // tensorboard/: losses, loss scales, speed and grids as event files
 };
 
 struct Config {

@@ -265,6 +265,16 @@ Keys output_keys() {
            "when the disk is full during training: end, or warn and go on"},
           [](auto& c) -> auto& { return c.output.on_write_error; },
           {{"stop", OnWriteError::Stop}, {"continue", OnWriteError::Continue}}),
+      make::choice<bool>({"output.report", "report.html at the end, where gnuplot is installed"},
+                         [](auto& c) -> auto& { return c.output.report; },
+                         {{"false", false}, {"true", true}}),
+      make::choice<bool>(
+          {"output.animation", "samples/progress.webp at the end: the grids one after the other"},
+          [](auto& c) -> auto& { return c.output.animation; }, {{"false", false}, {"true", true}}),
+      make::choice<bool>(
+          {"output.tensorboard", "losses, loss scales, speed and grids for TensorBoard as well"},
+          [](auto& c) -> auto& { return c.output.tensorboard; },
+          {{"false", false}, {"true", true}}),
   };
 }
 

@@ -77,7 +77,17 @@ std::string round_values(double low, double high) {
   return text;
 }
 
-std::string axes(const Figure& figure) {
+// gnuplot chooses the ranges; values about zero keep it in sight.
+std::string curve_axes(const Figure& figure) {
+  if (figure.kind == FigureKind::LogarithmicCurve) return "set logscale y 2\n";
+  bool is_positive = true;
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) is_positive &= !(point.y < 0);
+  }
+  return is_positive ? "set yrange [0:*]\n" : "";
+}
+
+std::string bar_axes(const Figure& figure) {
   Range x, y;
   std::set<double> places;
   for (const FigureSeries& series : figure.series) {
@@ -104,6 +114,10 @@ std::string axes(const Figure& figure) {
   return text;
 }
 
+std::string axes(const Figure& figure) {
+  return figure.kind == FigureKind::Bars ? bar_axes(figure) : curve_axes(figure);
+}
+
 std::string look(const Figure& figure, const Colors& colors) {
   std::string text;
   text += fmt::format("set title {} textcolor rgb '{}'\n", quoted(figure.title), colors.text);
@@ -117,21 +131,35 @@ std::string look(const Figure& figure, const Colors& colors) {
   return text;
 }
 
+bool is_gap(const FigurePoint& point, FigureKind kind) {
+  return !std::isfinite(point.x) || !std::isfinite(point.y) ||
+         (kind == FigureKind::LogarithmicCurve && point.y <= 0);
+}
+
 std::string plots(const Figure& figure, const Colors& colors) {
+  const bool is_curve = figure.kind != FigureKind::Bars;
   std::string data, plot;
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     const FigureSeries& series = figure.series[i];
     data += fmt::format("$series{} << end_of_series\n", i);
     for (const FigurePoint& point : series.points) {
-      data += fmt::format("{} {} {} {}\n", point.x, point.y, point.low, point.high);
+      if (is_curve && is_gap(point, figure.kind)) {
+        data += '\n';
+      } else {
+        data += fmt::format("{} {} {} {}\n", point.x, point.y, point.low, point.high);
+      }
     }
     data += "end_of_series\n";
     const char* const color = colors.lines[static_cast<std::size_t>(series.color) % 8];
+    // A curve of one point must be seen as well.
+    const std::string style = !is_curve                   ? "using 1:2:3:4 with yerrorlines"
+                              : series.points.size() > 40 ? "using 1:2 with lines"
+                                                          : "using 1:2 with linespoints";
     plot += fmt::format(
-        "{}$series{} using 1:2:3:4 with yerrorlines linecolor rgb '{}' linewidth 2 dashtype {} "
-        "pointtype {} pointsize 0.8 title {}",
-        plot.empty() ? "plot " : ", ", i, color, 1 + series.dash % 5, 7 + 2 * (series.dash % 4),
-        quoted(series.name));
+        "{}$series{} {} linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize 0.8 "
+        "title {}",
+        plot.empty() ? "plot " : ", ", i, style, color, is_curve ? 1.5 : 2.0, 1 + series.dash % 5,
+        7 + 2 * (series.dash % 4), quoted(series.name));
   }
   return data + plot + "\n";
 }

@@ -18,10 +18,16 @@ struct FigureSeries {
   int color = 0, dash = 0;
 };
 
-// A plot of lines with error bars. Axes are logarithmic where the values ask for it.
+// Bars: points with their ranges over batch sizes, which double; the y axis is logarithmic where
+// the values ask for it. Curve, LogarithmicCurve: lines alone over an even x axis; of the latter
+// values that are not above zero are left out.
+enum class FigureKind { Bars, Curve, LogarithmicCurve };
+
+// A plot of lines. Points that are not finite are gaps in curves.
 struct Figure {
   std::string title, x_label, y_label;
   std::vector<FigureSeries> series;
+  FigureKind kind = FigureKind::Bars;
 };
 
 // Pictures beside each other, each with names below its columns: figure 4 of the study.

@@ -141,11 +141,12 @@ void Page::figure(std::string_view light_svg, std::string_view dark_svg,
       escaped(caption), escaped(caption));
 }
 
-void Page::picture(std::string_view png, const std::string& caption) {
+void Page::picture(std::string_view content, const std::string& caption) {
   body_ += fmt::format(
       "<figure><img class=\"pixels\" src=\"{}\" alt=\"{}\">\n<figcaption>{}</figcaption>"
       "</figure>\n",
-      data_address("image/png", png), escaped(caption), escaped(caption));
+      data_address(content.starts_with("RIFF") ? "image/webp" : "image/png", content),
+      escaped(caption), escaped(caption));
 }
 
 void Page::code(const std::string& text) { body_ += fmt::format("<pre>{}</pre>\n", escaped(text)); }

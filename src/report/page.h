@@ -20,7 +20,8 @@ class Page {
              const std::vector<std::vector<std::string>>& rows, std::size_t left);
   // SVG for both settings.
   void figure(std::string_view light_svg, std::string_view dark_svg, const std::string& caption);
-  void picture(std::string_view png, const std::string& caption);
+  // PNG or WebP.
+  void picture(std::string_view content, const std::string& caption);
   void code(const std::string& text);
   // Opens at a click.
   void details(const std::string& summary, const std::string& text);

@@ -88,6 +88,14 @@ std::optional<std::int64_t> step_of_checkpoint(std::string_view name) {
   return step_between(kCheckpointStart, kCheckpointEnd, name);
 }
 
+// The step in "fakes_000123_07m00s.png".
+std::optional<std::int64_t> step_of_fakes(std::string_view name) {
+  constexpr std::string_view kStart = "fakes_";
+  if (!name.starts_with(kStart) || !name.ends_with("s.png")) return std::nullopt;
+  const std::string_view rest = name.substr(kStart.size());
+  return parse_number(rest.substr(0, rest.find('_')));
+}
+
 // A config that a run wrote; "" where there is none.
 std::string read_config(const std::string& path) {
   constexpr std::uintmax_t kLargest = 1 << 20;
@@ -248,6 +256,27 @@ std::string RunDirectory::fakes_file(std::int64_t step, double elapsed_seconds) 
   return fmt::format("{}/samples/fakes_{:06d}_{:02d}m{:02d}s.png", path_, step, seconds / 60,
                      seconds % 60);
 }
+
+std::vector<std::string> RunDirectory::fakes_files() const {
+  const std::string folder = path_ + "/samples";
+  std::vector<std::pair<std::int64_t, std::string>> found;
+  std::error_code ignored;
+  if (fs::is_regular_file(fakes_init_file(), ignored)) found.emplace_back(-1, fakes_init_file());
+  for (const std::string& name : names_in(folder)) {
+    if (const auto step = step_of_fakes(name)) {
+      found.emplace_back(*step, fmt::format("{}/{}", folder, name));
+    }
+  }
+  std::ranges::sort(found);
+  std::vector<std::string> paths;
+  paths.reserve(found.size());
+  for (auto& [step, path] : found) paths.push_back(std::move(path));
+  return paths;
+}
+
+std::string RunDirectory::animation_file() const { return path_ + "/samples/progress.webp"; }
+std::string RunDirectory::report_file() const { return path_ + "/report.html"; }
+std::string RunDirectory::tensorboard_folder() const { return path_ + "/tensorboard"; }
 
 std::string RunDirectory::checkpoint_file(std::int64_t step) const {
   return fmt::format("{}/checkpoints/{}{:06d}{}", path_, kCheckpointStart, step, kCheckpointEnd);

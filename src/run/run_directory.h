@@ -38,6 +38,11 @@ class RunDirectory {
   std::string fakes_init_file() const;  // samples/fakes_init.png
   // samples/fakes_000123_07m00s.png: step and training time; hours are counted as minutes.
   std::string fakes_file(std::int64_t step, double elapsed_seconds) const;
+  // fakes_init.png and the fakes_file()s that are there, in the order of their steps.
+  std::vector<std::string> fakes_files() const;
+  std::string animation_file() const;                    // samples/progress.webp
+  std::string report_file() const;                       // report.html
+  std::string tensorboard_folder() const;                // tensorboard/
   std::string checkpoint_file(std::int64_t step) const;  // checkpoints/step_000123.safetensors
 
   // Makes `config` the one that runs from `step` on. Where another ran up to there it is kept as

@@ -57,7 +57,7 @@ Picture make_grid(std::span<const std::uint8_t> images, std::int64_t rows, std::
   return picture;
 }
 
-void write_png(const std::string& path, const Picture& picture) {
+std::vector<std::byte> encode_png(const Picture& picture, const std::string& path) {
   ACGAN_CHECK(picture.channels == 1 || picture.channels == 3);
   const std::int64_t line = picture.width * picture.channels;
   ACGAN_CHECK(picture.pixels.size() == static_cast<std::size_t>(picture.height * line));
@@ -76,7 +76,11 @@ void write_png(const std::string& path, const Picture& picture) {
     fail(ErrorKind::Output, "cannot write {}: no memory to encode {} by {} pixels", path,
          picture.width, picture.height);
   }
-  write_file_atomically(path, file);
+  return file;
+}
+
+void write_png(const std::string& path, const Picture& picture) {
+  write_file_atomically(path, encode_png(picture, path));
 }
 
 void write_npy(const std::string& path, std::span<const std::uint8_t> images, std::int64_t n,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -21,7 +22,10 @@ std::uint8_t to_pixel(float value);
 Picture make_grid(std::span<const std::uint8_t> images, std::int64_t rows, std::int64_t columns,
                   std::int64_t height, std::int64_t width, std::int64_t channels);
 
-// PNG, grey for one channel, RGB for three; atomically. Throws Error{Output}.
+// PNG, grey for one channel, RGB for three. Throws Error{Output}, with `path` for where it was to
+// go.
+std::vector<std::byte> encode_png(const Picture& picture, const std::string& path);
+// The same to a file, atomically.
 void write_png(const std::string& path, const Picture& picture);
 
 // NumPy .npy version 1.0, uint8, shape [N,H,W,C]; atomically. Throws Error{Output}.

@@ -18,6 +18,16 @@ Sampler::Sampler(const Acgan& model, std::int64_t chunk)
               DType::F32),
       pass_(model.generator, chunk, 1) {}
 
+void Sampler::infer(std::size_t n, float* images) {
+  Backend& backend = model_.generator.parameters().backend();
+  model_.generator.infer(input_.view(), pass_);
+  backend.cast(pass_.output().reshaped(images_.view().shape), images_.view());
+  const auto pixels = static_cast<std::size_t>(images_.view().row_size());
+  std::vector<float> chunk(static_cast<std::size_t>(chunk_) * pixels);
+  backend.download(chunk.data(), images_.view());
+  std::copy_n(chunk.begin(), n * pixels, images);
+}
+
 std::vector<float> Sampler::generate(std::span<const float> z,
                                      std::span<const std::int32_t> labels) {
   Backend& backend = model_.generator.parameters().backend();
@@ -26,7 +36,7 @@ std::vector<float> Sampler::generate(std::span<const float> z,
   const auto chunk = static_cast<std::size_t>(chunk_);
   ACGAN_CHECK(z.size() == labels.size() * latent);
   std::vector<float> result(labels.size() * pixels);
-  std::vector<float> chunk_z(chunk * latent), chunk_images(chunk * pixels);
+  std::vector<float> chunk_z(chunk * latent);
   std::vector<std::int32_t> chunk_labels(chunk);
   for (std::size_t begin = 0; begin < labels.size(); begin += chunk) {
     const std::size_t n = std::min(chunk, labels.size() - begin);
@@ -35,10 +45,31 @@ std::vector<float> Sampler::generate(std::span<const float> z,
     backend.upload(z_.view(), chunk_z.data());
     backend.upload(labels_.view(), chunk_labels.data());
     backend.concat_one_hot(z_.view(), labels_.view(), input_.view());
-    model_.generator.infer(input_.view(), pass_);
-    backend.cast(pass_.output().reshaped(images_.view().shape), images_.view());
-    backend.download(chunk_images.data(), images_.view());
-    std::copy_n(chunk_images.begin(), n * pixels, &result[begin * pixels]);
+    infer(n, &result[begin * pixels]);
+  }
+  return result;
+}
+
+std::vector<float> Sampler::generate_blends(std::span<const float> z,
+                                            std::span<const float> class_weights) {
+  Backend& backend = model_.generator.parameters().backend();
+  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  const auto classes = static_cast<std::size_t>(model_.shape.classes);
+  const auto pixels = static_cast<std::size_t>(images_.view().row_size());
+  const auto chunk = static_cast<std::size_t>(chunk_);
+  const std::size_t count = z.size() / latent, width = latent + classes;
+  ACGAN_CHECK(z.size() == count * latent && class_weights.size() == count * classes);
+  OwnedTensor wide_input(backend, input_.view().shape, DType::F32);
+  std::vector<float> result(count * pixels), inputs(chunk * width);
+  for (std::size_t begin = 0; begin < count; begin += chunk) {
+    const std::size_t n = std::min(chunk, count - begin);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::copy_n(&z[(begin + i) * latent], latent, &inputs[i * width]);
+      std::copy_n(&class_weights[(begin + i) * classes], classes, &inputs[i * width + latent]);
+    }
+    backend.upload(wide_input.view(), inputs.data());
+    backend.cast(wide_input.view(), input_.view());
+    infer(n, &result[begin * pixels]);
   }
   return result;
 }
@@ -55,10 +86,7 @@ std::vector<std::uint8_t> Sampler::generate_grid(std::span<const float> z_by_row
       labels.push_back(label);
     }
   }
-  const std::vector<float> images = generate(z, labels);
-  std::vector<std::uint8_t> pixels(images.size());
-  std::transform(images.begin(), images.end(), pixels.begin(), to_pixel);
-  return pixels;
+  return pixels_of(generate(z, labels));
 }
 
 std::vector<float> sample_latents(std::uint64_t seed, std::int64_t rows, std::int64_t latent_dim) {
@@ -66,6 +94,12 @@ std::vector<float> sample_latents(std::uint64_t seed, std::int64_t rows, std::in
   std::vector<float> z(static_cast<std::size_t>(rows * latent_dim));
   for (float& value : z) value = uniform_symmetric(random.next());
   return z;
+}
+
+std::vector<std::uint8_t> pixels_of(std::span<const float> images) {
+  std::vector<std::uint8_t> pixels(images.size());
+  std::transform(images.begin(), images.end(), pixels.begin(), to_pixel);
+  return pixels;
 }
 
 }  // namespace acgan

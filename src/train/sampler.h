@@ -21,12 +21,18 @@ class Sampler {
 
   // z [n, latent_dim], labels [n] -> images [n,H,W,C] in [0,1].
   std::vector<float> generate(std::span<const float> z, std::span<const std::int32_t> labels);
+  // The same for images between classes: class_weights [n, classes] instead of labels.
+  std::vector<float> generate_blends(std::span<const float> z,
+                                     std::span<const float> class_weights);
 
   // rows * classes.size() images as pixels, row by row; every column of a row has the same z.
   std::vector<std::uint8_t> generate_grid(std::span<const float> z_by_row,
                                           std::span<const std::int32_t> classes);
 
  private:
+  // Images of the `n` inputs in input_, to `images`.
+  void infer(std::size_t n, float* images);
+
   const Acgan& model_;
   std::int64_t chunk_;
   OwnedTensor z_, labels_, input_, images_;
@@ -35,5 +41,8 @@ class Sampler {
 
 // `rows` latents [rows, latent_dim] that depend on the seed only.
 std::vector<float> sample_latents(std::uint64_t seed, std::int64_t rows, std::int64_t latent_dim);
+
+// Images in [0,1] as pixels, each value by to_pixel.
+std::vector<std::uint8_t> pixels_of(std::span<const float> images);
 
 }  // namespace acgan

@@ -9,10 +9,13 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "config/load_config.h"
+#include "report/figure.h"
 #include "run/run_directory.h"
 #include "train/batch_advice.h"
 #include "train/memory_plan.h"
+#include "train/progress_animation.h"
 #include "train/progress_text.h"
+#include "train/run_report.h"
 
 namespace acgan {
 namespace {
@@ -123,7 +126,15 @@ void Training::open_output() {
   write_file_atomically(directory.config_file(), effective_config());
   log_.info("run directory: {}", directory.path());
   write_png(directory.reals_file(), reals_grid(dataset_, config_.output.rows));
+  open_events();
   sample(directory.fakes_init_file());
+}
+
+void Training::open_events() {
+  if (!config_.output.tensorboard) return;
+  const std::string folder = run_log_->directory().tensorboard_folder();
+  writes_.run("tensorboard/",
+              [&] { events_ = std::make_unique<EventLog>(folder, progress_.step); });
 }
 
 // As YAML, with the seed that was drawn.
@@ -182,6 +193,7 @@ void Training::go_on_in_directory() {
         "will be with the next one saved",
         progress_.step);
   }
+  open_events();
   resume_.reset();  // the training has it
 }
 
@@ -213,6 +225,7 @@ void Training::finish() {
   }
   const bool evaluation_is_wanted = evaluation_ && pipeline_.started() > 0 && signal_ == 0;
   if (evaluation_is_wanted && evaluated_step_ != progress_.step) evaluate();
+  if (events_) writes_.run("tensorboard/", [this] { events_->flush(); });
   if (pipeline_.started() == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
     log_.info("nothing left to do: the run has its {} steps and {} of training; its summary stands",
               progress_.step, duration_text(progress_.elapsed_seconds));
@@ -225,6 +238,7 @@ void Training::finish() {
                                        : signal_ == SIGHUP  ? "SIGHUP"
                                        : out_of_steps       ? "steps"
                                                             : "minutes");
+  draw_pictures();
   const double gflops =
       summary.median_batch_ms > 0 ? step_.step_flops() / summary.median_batch_ms * 1e-6 : 0.0;
   log_.info(
@@ -236,10 +250,41 @@ void Training::finish() {
   log_.info("newest grid: {}", last_grid_);
 }
 
+// What can be made again from the run's other files (`report`, `sample --animate`): a run that got
+// this far does not fail for want of it.
+void Training::draw_pictures() {
+  const RunDirectory& directory = run_log_->directory();
+  if (config_.output.animation) {
+    try {
+      const AnimationFacts facts = write_progress_animation(directory, directory.animation_file());
+      if (!facts.left_out.empty()) log_.warn("animation: a grid was left out: {}", facts.left_out);
+      log_.info("animation: {}; {} of {} grids", directory.animation_file(), facts.frames,
+                facts.grids);
+    } catch (const Error& error) {
+      log_.warn("animation: not written: {}", error.what());
+    }
+  }
+  if (!config_.output.report) return;
+  try {
+    check_can_draw();
+  } catch (const Error& error) {
+    log_.info("report: left out: {}", error.what());
+    return;
+  }
+  try {
+    write_run_report(directory);
+    log_.info("report: {}", directory.report_file());
+  } catch (const Error& error) {
+    log_.warn("report: not written: {}", error.what());
+  }
+}
+
 // As far as the disk still lets us; the error itself is what counts.
 void Training::summarize_failure(const Error& error) {
   try {
-    summarize(error.kind() == ErrorKind::NonFinite ? "non-finite" : "error");
+    const bool is_nonfinite = error.kind() == ErrorKind::NonFinite;
+    summarize(is_nonfinite ? "non-finite" : "error");
+    if (is_nonfinite) draw_pictures();  // when and how it began shows in the curves
   } catch (const Error&) {
     log_.debug("summary.json could not be written");
   }

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "train/collapse_watch.h"
 #include "train/evaluation.h"
+#include "train/event_log.h"
 #include "train/image_feed.h"
 #include "train/run_log.h"
 #include "train/sampler.h"
@@ -34,6 +35,7 @@ class Training {
  private:
   void log_start();
   void open_output();
+  void open_events();
   std::string effective_config() const;
   void load_resume_point();
   void go_on_in_directory();
@@ -56,6 +58,7 @@ class Training {
   void prepare_evaluation();
   void evaluate();
   void finish();
+  void draw_pictures();
   RunSummary summarize(const std::string& ended);
   void summarize_failure(const Error& error);
 
@@ -86,6 +89,7 @@ class Training {
   std::vector<OptimizerState> optimizer_states_;  // after the last completed step
 
   std::unique_ptr<RunLog> run_log_;
+  std::unique_ptr<EventLog> events_;  // where TensorBoard was asked for
   WriteGuard writes_;
   CollapseWatch collapse_;
   Progress progress_;

@@ -77,6 +77,7 @@ void Training::complete_steps(std::size_t still_under_way) {
     const StepRecord record = complete_step();
     collapse_.add(record);
     writes_.run("timing.csv", [&] { run_log_->add(record); });
+    if (events_) writes_.run("tensorboard/", [&] { events_->add(record); });
     report(record);
     check_finite(record);
   }
@@ -147,8 +148,10 @@ std::string Training::fakes_file() const {
 void Training::sample(const std::string& path) {
   const Stopwatch watch(sampling_seconds_);
   const std::vector<std::uint8_t> pixels = sampler_.generate_grid(sample_z_, all_classes_);
-  write_png(path, make_grid(pixels, config_.output.rows, step_.options().shape.classes,
-                            dataset_.height, dataset_.width, dataset_.channels));
+  const Picture grid = make_grid(pixels, config_.output.rows, step_.options().shape.classes,
+                                 dataset_.height, dataset_.width, dataset_.channels);
+  write_png(path, grid);
+  if (events_) writes_.run("tensorboard/", [&] { events_->add_grid(progress_.step, grid); });
   sampled_step_ = progress_.step;
   last_grid_ = path;
   log_.info("samples: {}", path);

@@ -169,6 +169,32 @@ TEST_CASE("evaluate takes a checkpoint, or images with a config") {
   CHECK(full.overrides[1].key == "data.image_size");
 }
 
+TEST_CASE("what sample draws") {
+  const auto parsed = [](const Arguments& options) {
+    Arguments arguments{"sample", "--checkpoint", "c"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return sample(arguments);
+  };
+  CHECK(parsed({}).picture == SamplePicture::Classes);
+  const SampleCommand walk = parsed({"--interpolate", "latents"});
+  CHECK(walk.picture == SamplePicture::LatentWalk);
+  CHECK(walk.rows == 1);
+  CHECK(walk.steps == 9);
+  CHECK(parsed({"--interpolate", "latents", "--rows", "3"}).rows == 3);
+  const SampleCommand classes = parsed({"--interpolate", "classes", "--steps", "4"});
+  CHECK(classes.picture == SamplePicture::ClassWalk);
+  CHECK(classes.rows == 10);
+  CHECK(classes.steps == 4);
+  const SampleCommand nearest = parsed({"--nearest", "pixels", "--data", "d"});
+  CHECK(nearest.picture == SamplePicture::Nearest);
+  CHECK(nearest.data == "d");
+  const SampleCommand animation = sample({"sample", "--animate", "runs/1"});
+  CHECK(animation.picture == SamplePicture::Animation);
+  CHECK(animation.run == "runs/1");
+  CHECK(animation.out == "runs/1/samples/progress.webp");
+  CHECK(sample({"sample", "--animate", "r", "--out", "x.webp"}).out == "x.webp");
+}
+
 TEST_CASE("every command has a help that names its options") {
   CHECK_THAT(printed({"--version"}), Catch::StartsWith("acgan-train ") && Catch::EndsWith("\n"));
   for (const Arguments& arguments : {Arguments{"--help"}, Arguments{"-h"},
@@ -201,10 +227,12 @@ TEST_CASE("usage errors say what is wrong and where help is") {
   const Case cases[] = {
       {{}, "expected a command or -c CONFIG.yaml; see acgan-train --help"},
       {{"assess"},
-       "unknown command 'assess', expected train, bench, sample, evaluate, export or devices; see "
+       "unknown command 'assess', expected train, bench, sample, evaluate, export, report or "
+       "devices; see "
        "acgan-train --help"},
       {{""},
-       "unknown command '', expected train, bench, sample, evaluate, export or devices; see "
+       "unknown command '', expected train, bench, sample, evaluate, export, report or devices; "
+       "see "
        "acgan-train "
        "--help"},
       {{"train"}, "expected a config (-c FILE.yaml), found none" + train_help},
@@ -220,6 +248,20 @@ TEST_CASE("usage errors say what is wrong and where help is") {
       {{"-c", "a", "--set", "=3"}, "--set: expected KEY=VALUE, found '=3'" + train_help},
       {{"-c", "a", "-q", "-v"}, "--quiet and --verbose exclude each other" + train_help},
       {{"sample"}, "expected --checkpoint PATH, found none" + sample_help},
+      {{"sample", "--checkpoint", "c", "--interpolate", "up"},
+       "--interpolate must be latents or classes, found 'up'" + sample_help},
+      {{"sample", "--checkpoint", "c", "--interpolate", "latents", "--steps", "1"},
+       "--steps must be an integer from 2 to 1000, found '1'" + sample_help},
+      {{"sample", "--checkpoint", "c", "--steps", "3"},
+       "--steps is for --interpolate only" + sample_help},
+      {{"sample", "--checkpoint", "c", "--data", "d"},
+       "--data is for --nearest only" + sample_help},
+      {{"sample", "--checkpoint", "c", "--nearest", "text"},
+       "--nearest must be pixels, found 'text'" + sample_help},
+      {{"sample", "--checkpoint", "c", "--nearest", "pixels", "--singles"},
+       "--nearest and --singles exclude each other" + sample_help},
+      {{"sample", "--checkpoint", "c", "--animate", "r"},
+       "--animate and --checkpoint exclude each other" + sample_help},
       {{"sample", "--checkpoint", "c", "--rows", "0"},
        "--rows must be an integer from 1 to 10000, found '0'" + sample_help},
       {{"sample", "--checkpoint", "c", "--seed", "-1"},

@@ -15,7 +15,7 @@ inline const char* const kTinyConfig = R"(
 data: {kind: doodles, image_size: 8, doodles_per_class: 3, classes: []}
 model: {latent_dim: 3, dense_width: 5, conv1_width: 4, conv2_width: 6, classifier_width: 5}
 train: {batch: 4, steps: 3, minutes: 1, seed: 5, device: cpu, threads: 1}
-output: {dir: runs, rows: 2, sample_every: 0}
+output: {dir: runs, rows: 2, sample_every: 0, report: false}
 )";
 
 // A folder with that config in it as tiny.yaml, where the program runs.

@@ -160,7 +160,8 @@ optimizer: {learning_rate: {d: 0.00012345678901234567, g: 3.0e-4, q: 5.0e-4}, be
 train: {batch: 21, steps: 22, minutes: 100s, seed: 23, device: "cuda:3", threads: 2,
         objective: joint, conv: cudnn, allow_tf32: true}
 output: {dir: "out put", sample_every: 0.1, sample_at: [1s, 2.5], save_every: 3s, keep: 4, rows: 5,
-         on_write_error: continue, evaluate_every: 9}
+         on_write_error: continue, evaluate_every: 9, report: false, animation: true,
+         tensorboard: true}
 )";
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <limits>
 
 #include "base/error.h"
 #include "report/child_process.h"
@@ -47,6 +48,32 @@ TEST_CASE("a figure of one point, or of none at zero, is drawn") {
   CHECK_THAT(draw_svg(figure, Theme::Light), Catch::Contains("</svg>"));
   figure.series[0].points = {{64, 0.25, 0, 0.5}};
   CHECK_THAT(draw_svg(figure, Theme::Light), Catch::Contains("</svg>"));
+}
+
+TEST_CASE("curves go over an even axis, and leave gaps where there is no number") {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  Figure figure{.title = "Losses",
+                .x_label = "minutes",
+                .y_label = "loss",
+                .series = {{.name = "D", .points = {}, .color = 0, .dash = 0}},
+                .kind = FigureKind::Curve};
+  for (int i = 0; i <= 100; ++i) {
+    const double y = i == 50 ? none : 1 + i % 7;
+    figure.series[0].points.push_back({.x = 10.0 * i, .y = y, .low = y, .high = y});
+  }
+  const std::string svg = draw_svg(figure, Theme::Light);
+  CHECK_THAT(svg, Catch::Contains("</svg>") && Catch::Contains("> 200<") &&
+                      Catch::Contains("> 1000<") && Catch::Contains(">minutes<"));
+  figure.series[0].points[50].y = 3;
+  CHECK(draw_svg(figure, Theme::Light) != svg);
+  figure.kind = FigureKind::LogarithmicCurve;
+  figure.series[0].points = {{.x = 0, .y = 0}, {.x = 1, .y = 1024}, {.x = 2, .y = 65536}};
+  CHECK_THAT(draw_svg(figure, Theme::Light), Catch::Contains("</svg>"));
+  figure.series[0].points.resize(2);  // one value is left
+  CHECK_THAT(draw_svg(figure, Theme::Dark), Catch::Contains("</svg>"));
+  figure.kind = FigureKind::Curve;
+  figure.series[0].points = {{.x = 0, .y = -1}, {.x = 0, .y = -1}};
+  CHECK_THAT(draw_png(figure), Catch::StartsWith("\x89PNG"));
 }
 
 TEST_CASE("no text of a figure is taken for a command") {
