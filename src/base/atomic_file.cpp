@@ -19,8 +19,9 @@ namespace acgan {
 namespace {
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
-  fail(ErrorKind::Output, "cannot write {}: {}; free some space or choose another output folder",
-       path, std::generic_category().message(error));
+  const bool is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  fail(ErrorKind::Output, "cannot write {}: {}; {}choose another output folder", path,
+       std::generic_category().message(error), is_full ? "free some space or " : "");
 }
 
 // The temporary name of a file being written; removed unless the file got its final name.
@@ -88,6 +89,16 @@ bool is_other_living_process(pid_t process) {
 }
 
 }  // namespace
+
+void check_is_replaceable(const std::string& path) {
+  struct stat status = {};
+  if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return;
+  fail(ErrorKind::Output, "cannot write {}: it is a {}, not a file; choose another name", path,
+       S_ISDIR(status.st_mode)    ? "folder"
+       : S_ISFIFO(status.st_mode) ? "pipe"
+       : S_ISSOCK(status.st_mode) ? "socket"
+                                  : "device");
+}
 
 void write_file_atomically(const std::string& path,
                            std::span<const std::span<const std::byte>> pieces) {

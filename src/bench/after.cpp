@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <numeric>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "base/atomic_file.h"
@@ -24,8 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Long against what changing lanes costs, short against drift.
-constexpr double kBlockSeconds = 1;
-constexpr double kMostStepsPerBlock = 4096;
+constexpr double kBlockSeconds = 0.5;
 constexpr double kLineIntervalSeconds = 10;
 
 // 07m00s, 00m00.5s: part of file names.
@@ -54,6 +56,27 @@ std::string quality_note(QualityMeter& meter) {
       meter.options().samples, floor.references, meter.real().held_out_source,
       100 * meter.net_accuracy(), 100 * floor.class_accuracy.value_or(0), floor.frechet_distance,
       1e3 * floor.kernel_distance.mean, floor.precision, floor.recall);
+}
+
+std::string right_text(const AfterRow& row) {
+  if (!row.quality) return row.note.empty() ? "" : "; " + row.note;
+  return fmt::format("; {:.0f} % classified right", 100 * row.quality->accuracy);
+}
+
+// Grids and figures of an earlier --after that this one did not write again.
+void remove_older_pictures(const std::string& folder, const AfterResult& result) {
+  static const std::regex kOurs(
+      "(grid_(fp32|mixed_fp16|mixed_bf16)|figure_4)_[0-9]+m[0-9.]+s\\.png");
+  std::set<std::string> kept;
+  for (const AfterRow& row : result.rows) kept.insert(row.grid);
+  for (const auto& [name, png] : result.figures) kept.insert(name);
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (std::regex_match(name, kOurs) && !kept.contains(name)) {
+      std::filesystem::remove(entry.path(), ignored);
+    }
+  }
 }
 
 class After {
@@ -126,6 +149,7 @@ AfterResult After::run() {
     for (AfterRow& row : rows) result.rows.push_back(std::move(row));
   }
   if (signal_ != 0) result.ended = signal_name(signal_);
+  if (!result.rows.empty()) remove_older_pictures(request_.folder, result);
   return result;
 }
 
@@ -136,9 +160,7 @@ void After::train_until(double seconds) {
     Lane& lane = **std::ranges::min_element(lanes_, is_behind);
     const double left = seconds - lane.seconds();
     if (left <= 0) return;
-    const double step = lane.step_seconds() > 0 ? lane.step_seconds() : kBlockSeconds;
-    const double steps = std::ceil(std::min(left, kBlockSeconds) / step);
-    lane.measure(static_cast<std::int64_t>(std::clamp(steps, 1.0, kMostStepsPerBlock)));
+    lane.measure_for(std::min(left, kBlockSeconds));
     report();
   }
 }
@@ -179,17 +201,16 @@ AfterRow After::row_of(Lane& lane, double minutes) {
                .skipped = lane.skipped(),
                .quality = std::nullopt,
                .grid = {},
-               .note = lane.is_diverging() ? "the training went non-finite" : ""};
+               .note = lane.is_diverging() ? "the training went non-finite" : "",
+               .diverged = lane.is_diverging()};
   row.grid = fmt::format("grid_{}_{}.png", is_half ? row.precision + "_" + row.half : row.precision,
                          time_text(minutes));
   Sampler sampler(lane.step().model(), kSampleChunk);
   write_grid(sampler, row);
-  row.quality = quality_of(sampler);
-  log_.info(
-      "{} after {}: step {}, {} images, d {:.3f}, g {:.3f}, q {:.3f}; {:.1f} % of the fakes "
-      "classified right, Frechet {:.2f}",
-      row.label(), duration_text(row.seconds), row.step, row.images, row.d_loss, row.g_loss,
-      row.q_loss, 100 * row.quality->accuracy, row.quality->frechet);
+  if (!lane.is_diverging()) row.quality = quality_of(sampler);
+  log_.info("{} after {}: step {}, {} images, d {:.3f}, g {:.3f}, q {:.3f}{}", row.label(),
+            duration_text(row.seconds), row.step, row.images, row.d_loss, row.g_loss, row.q_loss,
+            right_text(row));
   return row;
 }
 
@@ -225,9 +246,8 @@ std::pair<std::string, std::string> After::draw_figure(const std::vector<AfterRo
   for (const AfterRow& row : rows) {
     strip.panels.push_back(
         {.title = row.label(),
-         .subtitle =
-             fmt::format("{} steps, losses d {:.2f}, g {:.2f}, q {:.2f}; {:.0f} % classified right",
-                         row.step, row.d_loss, row.g_loss, row.q_loss, 100 * row.quality->accuracy),
+         .subtitle = fmt::format("{} steps, losses d {:.2f}, g {:.2f}, q {:.2f}{}", row.step,
+                                 row.d_loss, row.g_loss, row.q_loss, right_text(row)),
          .png = contents_of(request_.folder + "/" + row.grid),
          .height = static_cast<int>((dataset.height + kGap) * request_.config.output.rows + kGap),
          .width = static_cast<int>((dataset.width + kGap) * columns + kGap)});

@@ -28,6 +28,7 @@ struct AfterRow {
   std::optional<AfterQuality> quality;          // none: not measured
   std::string grid;                             // file name beside the JSON
   std::string note;
+  bool diverged = false;
 
   std::string label() const { return half.empty() ? precision : precision + " " + half; }
 };

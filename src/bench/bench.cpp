@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <set>
 
 #include "base/error.h"
 #include "bench/after.h"
@@ -81,11 +82,19 @@ BenchContext context_of(const BenchRequest& request, const Backend& backend,
           .price = {}};
 }
 
+// After everything is written: what was measured is no training.
+template <typename Row>
+void check_finite(const std::vector<Row>& rows) {
+  const auto row = std::ranges::find_if(rows, &Row::diverged);
+  if (row == rows.end()) return;
+  fail(ErrorKind::NonFinite, "{} went non-finite: try a lower learning rate", row->label());
+}
+
 void report_where_asked(const BenchRequest& request, const std::vector<BenchDocument>& documents,
                         Log& log) {
   if (!request.report) return;
   const std::vector<std::string> names = write_report(*request.report, documents);
-  log.info("report: {}/{}, with {} more files", *request.report, names.back(), names.size() - 1);
+  log.info("report: {}/{}; other files there: {}", *request.report, names.back(), names.size() - 1);
 }
 
 void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>& signal_received) {
@@ -114,6 +123,7 @@ void measure_sweep(const BenchRequest& request, Log& log, const std::atomic<int>
     write_bench_files(request.outdir, document);
     log.info("written: {0}/{1}, {0}/{2}", request.outdir, kBenchCsvName, kBenchJsonName);
     report_where_asked(request, {document}, log);
+    check_finite(document.result.rows);
   }
 }
 
@@ -149,12 +159,19 @@ void measure_after(const BenchRequest& request, Log& log, const std::atomic<int>
   write_after_file(request.outdir, document);
   log.info("written: {}/{}", request.outdir, kAfterJsonName);
   report_where_asked(request, {document}, log);
+  check_finite(document.after.rows);
 }
 
 void merge(const BenchRequest& request, Log& log) {
   check_report_folder(*request.report);
   std::vector<BenchDocument> documents;
-  for (const std::string& path : request.merged) documents.push_back(read_bench_file(path));
+  std::set<std::string> seen;
+  for (const std::string& path : request.merged) {
+    documents.push_back(read_bench_file(path));
+    if (seen.insert(bench_json(documents.back())).second) continue;
+    fail(ErrorKind::Usage, "--merge: {} holds the same result as a file before it: give each once",
+         path);
+  }
   report_where_asked(request, documents, log);
 }
 

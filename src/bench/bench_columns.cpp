@@ -70,6 +70,7 @@ const std::vector<FileColumn<BenchRow>>& bench_columns() {
       cost_of_minutes(),
       file_column("ended_by", &Row::ended_by),
       file_column("note", &Row::note),
+      measured("mean_ms", &Row::mean_ms),
   };
   return kColumns;
 }

@@ -31,11 +31,13 @@ struct BenchRow {
   std::int64_t batch = 0;
   std::int64_t warmup = 0, iterations = 0;  // steps before, and in the figures
   double median_ms = 0, p10_ms = 0, p90_ms = 0;
+  double mean_ms = 0;  // what time and money are counted by: a slow step costs, too
   double median_low_ms = 0, median_high_ms = 0;  // the median's 95 % interval
   double images_per_second = 0, seconds_per_1000 = 0;
   double gflops = 0;
   double peak_mib = 0;         // of networks, passes, optimisers and data set
   std::int64_t skipped = 0;    // updates of an optimiser, within the figures
+  bool diverged = false;       // too many of them one after the other
   bool skips_distort = false;  // so many of them that the times say little of training
   std::optional<double> speedup_vs_fp32;
   std::optional<BenchCost> cost;

@@ -101,13 +101,15 @@ std::string bench_table(const std::vector<BenchRow>& rows, const SweepLimits& li
 }
 
 std::vector<std::vector<std::string>> after_cells(const AfterResult& after) {
-  std::vector<std::vector<std::string>> cells{
-      {"minutes", "precision", "steps", "images", "d loss", "g loss", "q loss", "skipped",
-       "fakes classified right", "Frechet", "kernel x1000", "precision", "recall", "diversity"}};
+  std::vector<std::vector<std::string>> cells{{"minutes", "precision", "seconds", "steps", "images",
+                                               "d loss", "g loss", "q loss", "skipped",
+                                               "fakes classified right", "Frechet", "kernel x1000",
+                                               "precision", "recall", "diversity"}};
   for (const AfterRow& row : after.rows) {
-    cells.push_back({fmt::format("{:g}", row.minutes), row.label(), fmt::format("{}", row.step),
-                     fmt::format("{}", row.images), number(row.d_loss, 3), number(row.g_loss, 3),
-                     number(row.q_loss, 3), fmt::format("{}", row.skipped)});
+    cells.push_back({fmt::format("{:.4g}", row.minutes), row.label(), number(row.seconds, 1),
+                     fmt::format("{}", row.step), fmt::format("{}", row.images),
+                     number(row.d_loss, 3), number(row.g_loss, 3), number(row.q_loss, 3),
+                     fmt::format("{}", row.skipped)});
     if (!row.quality) {
       cells.back().resize(cells.front().size());
       continue;
@@ -127,7 +129,7 @@ std::string after_table(const AfterResult& after) {
   for (std::size_t i = 1; i < cells.size(); ++i) table.add(cells[i]);
   std::string text = table.text();
   for (const AfterRow& row : after.rows) {
-    if (!row.note.empty()) text += fmt::format("{} {}: {}\n", row.minutes, row.label(), row.note);
+    if (!row.note.empty()) text += fmt::format("{:g} {}: {}\n", row.minutes, row.label(), row.note);
   }
   return text + after.quality_note + "\n";
 }

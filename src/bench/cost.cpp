@@ -61,13 +61,15 @@ void add_costs(std::vector<BenchRow>& rows, const std::optional<double>& per_hou
     if (!row.is_measured()) continue;
     if (per_hour) {
       const double per_second = *per_hour / kSecondsPerHour;
+      const double per_batch = per_second * 1e-3 * row.mean_ms;
+      const double per_image = per_batch / static_cast<double>(row.batch);
       row.cost = BenchCost{.price_per_hour = *per_hour,
-                           .per_1000_images = per_second * row.seconds_per_1000,
-                           .per_million_images = per_second * row.seconds_per_1000 * 1e3,
-                           .per_million_batches = per_second * 1e-3 * row.median_ms * kMillion};
+                           .per_1000_images = per_image * 1e3,
+                           .per_million_images = per_image * kMillion,
+                           .per_million_batches = per_batch * kMillion};
     }
     if (minutes) {
-      const double batches = *minutes * 60e3 / row.median_ms;
+      const double batches = *minutes * 60e3 / row.mean_ms;
       row.timed = TimedTraining{.minutes = *minutes,
                                 .batches = batches,
                                 .images = batches * static_cast<double>(row.batch),

@@ -55,12 +55,19 @@ void Lane::warm_up(std::int64_t steps) {
   warm_up_steps_ += steps;
 }
 
-void Lane::measure(std::int64_t steps) {
+// `is_more_wanted(started, seconds)`: whether one more step is to be started, `seconds` after the
+// first of the completed ones began.
+template <typename IsMoreWanted>
+void Lane::measure_while(const IsMoreWanted& is_more_wanted) {
   double sum = 0;
+  std::int64_t started = 0, completed = 0;
   resting_->start();
   const Readback* before = resting_.get();
-  const auto complete = [&](std::int64_t step) {
-    Readback& outcome = *outcomes_[static_cast<std::size_t>(step) % outcomes_.size()];
+  const auto outcome_of = [&](std::int64_t step) -> Readback& {
+    return *outcomes_[static_cast<std::size_t>(step) % outcomes_.size()];
+  };
+  const auto complete = [&] {
+    Readback& outcome = outcome_of(completed);
     resting_->wait();
     outcome.wait();
     milliseconds_.push_back(outcome.milliseconds_since(*before));
@@ -69,18 +76,26 @@ void Lane::measure(std::int64_t steps) {
     StepOutcome left = step_.outcome(outcome);
     optimizers_ = std::move(left.optimizers);
     metrics_ = left.metrics;
+    ++completed;
   };
   // The device always has the next step while this program looks at the last one.
-  for (std::int64_t i = 0; i < steps; ++i) {
+  while (is_more_wanted(started, sum)) {
     start_step();
-    outcomes_[static_cast<std::size_t>(i) % outcomes_.size()]->start();
-    if (i > 0) complete(i - 1);
+    outcome_of(started).start();
+    if (started > 0) complete();
+    ++started;
   }
-  if (steps > 0) {
-    complete(steps - 1);
-    step_seconds_ = sum / static_cast<double>(steps);
-  }
+  if (completed < started) complete();
+  if (completed > 0) step_seconds_ = sum / static_cast<double>(completed);
   seconds_ += sum;
+}
+
+void Lane::measure(std::int64_t steps) {
+  measure_while([steps](std::int64_t started, double) { return started < steps; });
+}
+
+void Lane::measure_for(double seconds) {
+  measure_while([seconds](std::int64_t, double so_far) { return so_far < seconds; });
 }
 
 std::size_t Lane::bytes() const {

@@ -27,6 +27,9 @@ class Lane {
   // finished one to where it has finished the next.
   void measure(std::int64_t steps);
 
+  // The same until so many seconds of steps are over: at most two steps more.
+  void measure_for(double seconds);
+
   const Config& config() const { return config_; }
   DType compute() const { return step_.options().compute; }
   const TrainStep& step() const { return step_; }
@@ -44,6 +47,8 @@ class Lane {
 
  private:
   void start_step();
+  template <typename IsMoreWanted>
+  void measure_while(const IsMoreWanted& is_more_wanted);
 
   const BenchData& data_;
   Config config_;

@@ -21,6 +21,8 @@ namespace {
 
 // Share of skipped updates from which on times say little of training.
 constexpr double kMostSkipped = 0.1;
+// Mean over median from which on something else must have slowed the machine.
+constexpr double kUnevenFrom = 1.2;
 
 using Clock = std::chrono::steady_clock;
 using Lanes = std::vector<std::unique_ptr<Lane>>;
@@ -234,6 +236,7 @@ BenchRow Sweep::row_of(const Lane& lane) const {
   row.warmup = lane.warm_up_steps();
   row.iterations = static_cast<std::int64_t>(lane.milliseconds().size());
   row.median_ms = interval.median;
+  row.mean_ms = 1e3 * lane.seconds() / static_cast<double>(row.iterations);
   row.median_low_ms = interval.low;
   row.median_high_ms = interval.high;
   row.p10_ms = quantile(lane.milliseconds(), 0.1);
@@ -252,11 +255,17 @@ BenchRow Sweep::row_of(const Lane& lane) const {
   const double updates =
       static_cast<double>(row.iterations) * static_cast<double>(lane.step().optimizers().size());
   row.skips_distort = static_cast<double>(row.skipped) > kMostSkipped * updates;
-  if (lane.is_diverging()) {
+  row.diverged = lane.is_diverging();
+  if (row.diverged) {
     row.note = "the training went non-finite: its updates were left out";
   } else if (row.skipped > 0) {
     row.note = fmt::format("{} of {:.0f} updates were skipped, since gradients were Inf or NaN",
                            row.skipped, updates);
+  } else if (row.mean_ms > kUnevenFrom * row.median_ms) {
+    row.note = fmt::format(
+        "steps took {:.2f} ms in the mean, {:.1f} times the median: something else was slowing the "
+        "machine; costs count the mean",
+        row.mean_ms, row.mean_ms / row.median_ms);
   }
   return row;
 }

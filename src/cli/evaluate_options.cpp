@@ -72,6 +72,16 @@ Command parse_evaluate(const Arguments& arguments) {
   command.images = images.value_or("");
   command.config_path = config_path.value_or("");
   command.overrides = options.overrides();
+  if (images && samples) parser.reject("--samples belongs to --checkpoint: all images are judged");
+  if (command.out && command.out->empty()) parser.reject("--out must name a file, found nothing");
+  for (const ConfigOverride& setting : command.overrides) {
+    const bool is_used = setting.key.starts_with("data.") || setting.key == "train.device" ||
+                         setting.key == "train.threads";
+    if (checkpoint && !is_used) {
+      parser.reject(
+          fmt::format("--set {}: the checkpoint decides it; data.* may be set", setting.key));
+    }
+  }
   if (samples) {
     command.samples = parser.checked_number<std::int64_t>(
         "--samples", *samples, QualityMeter::kFewestImages, kMostJudgedImages);

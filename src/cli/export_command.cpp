@@ -30,6 +30,7 @@ void run_export_command(const ExportCommand& command) {
   if (fs::equivalent(command.onnx, checkpoint.source(), ignored)) {
     fail(ErrorKind::Usage, "--onnx: {} is the checkpoint itself; name another file", command.onnx);
   }
+  check_is_replaceable(command.onnx);
   const ModelFacts facts = read_model_facts(checkpoint);
   const std::string model = onnx_model(checkpoint, facts);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "base/error.h"
 #include "data/data_folder.h"
@@ -65,6 +66,7 @@ SampleTarget::SampleTarget(const SampleCommand& command) : path_(command.out) {
   } else if (!is_file) {
     path_ /= "samples.png";
   }
+  if (format_ != Format::Singles) check_is_replaceable(path_.string());
 }
 
 void SampleTarget::write(const ImageGrid& grid, const std::vector<std::int32_t>& labels,

@@ -32,7 +32,9 @@ std::string find_file(const std::string& folder, const FolderListing& listing,
     }
   }
   fail(ErrorKind::Data, "'{}' holds no {}-idx{}-ubyte or {}-idx{}-ubyte.gz: {}", folder, stem,
-       dimensions, stem, dimensions, kExpected);
+       dimensions, stem, dimensions,
+       stem.starts_with("t10k") ? "figures of quality need the test part beside the train part"
+                                : kExpected);
 }
 
 struct Pair {

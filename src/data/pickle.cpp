@@ -82,7 +82,10 @@ const PickleValue& Pickle::require(std::string_view key, PickleValue::Kind kind,
     fail(ErrorKind::Data, "'{}' has no key '{}' (found: {}): it is no such batch of CIFAR", path_,
          key, keys());
   }
-  if (!value->is(kind)) fail(ErrorKind::Data, "'{}' has no {} under '{}'", path_, expected, key);
+  if (!value->is(kind))
+    fail(ErrorKind::Data,
+         "'{}' should have {} under '{}': it is no such batch of CIFAR, get it again", path_,
+         expected, key);
   return *value;
 }
 
@@ -91,7 +94,9 @@ const std::vector<PickleId>& Pickle::list_of(std::string_view key, PickleValue::
   const std::vector<PickleId>& items = require(key, Kind::List, expected).items;
   for (const PickleId id : items) {
     if (!heap_[id].is(item_kind)) {
-      fail(ErrorKind::Data, "'{}' has no {} under '{}'", path_, expected, key);
+      fail(ErrorKind::Data,
+           "'{}' should have {} under '{}': it is no such batch of CIFAR, get it again", path_,
+           expected, key);
     }
   }
   return items;

@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/format.h"
+#include "base/error.h"
 #include "report/child_process.h"
 
 namespace acgan {
@@ -54,6 +54,18 @@ std::string gnuplot(const std::string& script, const std::vector<std::string_vie
   return run_filter({"gnuplot", "--default-settings", "-"}, script,
                     "it draws the figures (on Debian: apt-get install gnuplot-nox)", files);
 }
+
+// A file size limit, or a lack of memory, cuts off what gnuplot writes, and it does not notice.
+std::string whole(std::string picture, std::string_view end) {
+  if (picture.ends_with(end)) return picture;
+  fail(
+      ErrorKind::Output,
+      "gnuplot's picture was cut off after {} bytes: raise the limit on file sizes (ulimit -f), or "
+      "free memory",
+      picture.size());
+}
+
+constexpr std::string_view kPngEnd("IEND\xae\x42\x60\x82", 8);
 
 struct Range {
   double low = std::numeric_limits<double>::infinity(), high = 0;
@@ -195,16 +207,18 @@ std::string panel_plot(const PictureStrip& strip, std::size_t index, double widt
 
 std::string draw_svg(const Figure& figure, Theme theme) {
   const Colors& colors = colors_of(theme);
-  return draw(figure,
-              fmt::format("set terminal svg size 860,500 dynamic noenhanced font 'sans-serif,14' "
-                          "background rgb '{}'\n",
-                          colors.background),
-              colors);
+  return whole(draw(figure,
+                    fmt::format("set terminal svg size 860,500 dynamic noenhanced font "
+                                "'sans-serif,14' background rgb '{}'\n",
+                                colors.background),
+                    colors),
+               "</svg>\n\n");
 }
 
 std::string draw_png(const Figure& figure) {
-  return draw(figure, "set terminal pngcairo size 1290,750 noenhanced font 'sans-serif,18'\n",
-              kLight);
+  return whole(
+      draw(figure, "set terminal pngcairo size 1290,750 noenhanced font 'sans-serif,18'\n", kLight),
+      kPngEnd);
 }
 
 std::string draw_png(const PictureStrip& strip) {
@@ -225,7 +239,7 @@ std::string draw_png(const PictureStrip& strip) {
     script += panel_plot(strip, i, share);
     files.push_back(strip.panels[i].png);
   }
-  return gnuplot(script + "unset multiplot\n", files);
+  return whole(gnuplot(script + "unset multiplot\n", files), kPngEnd);
 }
 
 void check_can_draw() { gnuplot("print 1\n"); }

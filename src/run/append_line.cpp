@@ -27,12 +27,25 @@ bool ends_within_line(const std::string& path) {
   return file.get() != '\n';
 }
 
+// Or nothing yet. A line of ours begins with a brace.
+bool holds_json_lines(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::ifstream file(path, std::ios::binary);
+  const int first = file.get();
+  return file.eof() || first == '{';
+}
+
 }  // namespace
 
 void check_can_append(const std::string& path) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) reject(path, EISDIR);
   const bool exists = fs::exists(path, ignored);
+  if (exists && !holds_json_lines(path)) {
+    fail(ErrorKind::Output, "cannot append to {}: it holds something else than lines of JSON; {}",
+         path, "choose another file");
+  }
   const fs::path folder = fs::path(path).parent_path();
   const std::string asked = exists ? path : folder.empty() ? "." : folder.string();
   if (::access(asked.c_str(), W_OK) != 0) reject(path, errno);

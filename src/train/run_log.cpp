@@ -33,7 +33,7 @@ void RunLog::flush_interval() {
   if (!done.empty()) stats_.add(done);
 }
 
-RunSummary RunLog::summarize(std::int64_t batch, const StepRecord& start) const {
+RunSummary RunLog::summarize(const StepRecord& start) const {
   const StepRecord& last = times_.values().empty() ? start : last_;
   RunSummary summary;
   summary.steps = last.step;
@@ -42,8 +42,8 @@ RunSummary RunLog::summarize(std::int64_t batch, const StepRecord& start) const 
   summary.median_batch_ms = quantile(times_.values(), 0.5);
   summary.p10_batch_ms = quantile(times_.values(), 0.1);
   summary.p90_batch_ms = quantile(times_.values(), 0.9);
-  if (summary.median_batch_ms > 0) {
-    summary.images_per_second = 1e3 * static_cast<double>(batch) / summary.median_batch_ms;
+  if (last.elapsed_seconds > 0) {
+    summary.images_per_second = static_cast<double>(last.images) / last.elapsed_seconds;
   }
   summary.skipped = last.skipped;
   summary.peak_memory_mib = peak_memory_mib();

@@ -26,7 +26,7 @@ class RunLog {
 
   // Steps, images, times and skips; the rest is the caller's to fill in. `start` stands for a run
   // without a step.
-  RunSummary summarize(std::int64_t batch, const StepRecord& start) const;
+  RunSummary summarize(const StepRecord& start) const;
 
  private:
   RunDirectory directory_;

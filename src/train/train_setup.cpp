@@ -202,8 +202,15 @@ ResumePoint find_resume_point(const std::string& resume, const Config& config, L
   const std::filesystem::path path(resume);
   if (std::filesystem::is_directory(path)) return newest_of(resume);
   Checkpoint checkpoint = Checkpoint::load(resume);
-  return {std::filesystem::absolute(path).parent_path().parent_path().string(),
-          std::move(checkpoint)};
+  const auto folder = std::filesystem::absolute(path).lexically_normal().parent_path();
+  if (folder.filename() != "checkpoints") {
+    fail(ErrorKind::Output,
+         "--resume {}: a run goes on in its own directory, where the checkpoint lies in the folder "
+         "checkpoints; give RUN or RUN/checkpoints/step_N.safetensors (sample, evaluate and export "
+         "take it from anywhere)",
+         resume);
+  }
+  return {folder.parent_path().string(), std::move(checkpoint)};
 }
 
 std::uint64_t choose_seed(const Config& config, const std::optional<ResumePoint>& resume,

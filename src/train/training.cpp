@@ -296,7 +296,7 @@ RunSummary Training::summarize(const std::string& ended) {
   StepRecord start{
       .step = progress_.step, .images = images_seen_, .elapsed_seconds = progress_.elapsed_seconds};
   add_optimizer_states(start);
-  RunSummary summary = run_log_->summarize(config_.train.batch, start);
+  RunSummary summary = run_log_->summarize(start);
   summary.sampling_seconds = sampling_seconds_;
   summary.saving_seconds = saving_seconds_;
   summary.evaluating_seconds = evaluating_seconds_;

@@ -148,4 +148,17 @@ TEST_CASE("a new file's permissions follow the umask") {
 }
 
 }  // namespace
+TEST_CASE("what is no file is never replaced by one that somebody chose a name for") {
+  const test::TemporaryFolder folder;
+  REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("pipe", folder / "link");
+  write_file_atomically(folder / "file", "x");
+  CHECK_THROWS_WITH(check_is_replaceable(folder / "pipe"), Catch::Contains("it is a pipe"));
+  CHECK_THROWS_WITH(check_is_replaceable(folder / "link"), Catch::Contains("it is a pipe"));
+  CHECK_THROWS_WITH(check_is_replaceable(folder.path()), Catch::Contains("it is a folder"));
+  CHECK_THROWS_WITH(check_is_replaceable("/dev/null"), Catch::Contains("it is a device"));
+  check_is_replaceable(folder / "file");
+  check_is_replaceable(folder / "new");
+}
+
 }  // namespace acgan

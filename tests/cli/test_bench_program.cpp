@@ -104,6 +104,18 @@ TEST_CASE("bench draws a report, and one of several results") {
              Catch::Contains("All figures") && Catch::Contains("After the same time"));
 }
 
+TEST_CASE("what --after trained to no end is said by exit code 4, beside its files") {
+  const TinyBench bench;
+  const ProgramResult result =
+      bench.run({"--after", "0.5s", "--precision", "fp32", "--set", "optimizer.learning_rate=1e30",
+                 "--set", "precision.max_consecutive_skips=2"});
+  CAPTURE(result.out);
+  CHECK(result.exit_code == 4);
+  CHECK_THAT(result.err, Catch::Contains("fp32 went non-finite"));
+  CHECK_THAT(read_text(bench.folder() / "bench/after.json"),
+             Catch::Contains("\"quality_frechet\": null"));
+}
+
 TEST_CASE("bench --merge refuses other files in one sentence and writes nothing") {
   const TinyBench bench;
   write_text(bench.folder() / "old.json",
@@ -116,6 +128,11 @@ TEST_CASE("bench --merge refuses other files in one sentence and writes nothing"
   CHECK(old.exit_code == 2);
   CHECK_THAT(old.err, Catch::Contains("old.json has version 7"));
   CHECK(merge({"--merge", "tiny.yaml", "--report", "r"}).exit_code == 2);
+  REQUIRE(bench.run({}).exit_code == 0);
+  const ProgramResult twice =
+      merge({"--merge", "bench/bench.json", "bench/bench.json", "--report", "r"});
+  CHECK(twice.exit_code == 2);
+  CHECK_THAT(twice.err, Catch::Contains("holds the same result as a file before it"));
   CHECK(merge({"--merge", "old.json"}).exit_code == 2);
   CHECK(merge({"--merge", "old.json", "--report", "tiny.yaml/r"}).exit_code == 5);
   CHECK_FALSE(bench.has("r"));

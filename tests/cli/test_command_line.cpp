@@ -156,14 +156,14 @@ TEST_CASE("evaluate takes a checkpoint, or images with a config") {
   CHECK_FALSE(plain.out.has_value());
   CHECK(plain.overrides.empty());
   const EvaluateCommand full =
-      evaluate({"evaluate", "--images", "i.npy", "--labels", "l.npy", "-c", "a.yaml", "--samples",
-                "8", "--seed", "9", "--out", "o", "--data", "d", "--set", "data.image_size=32"});
+      evaluate({"evaluate", "--images", "i.npy", "--labels", "l.npy", "-c", "a.yaml", "--seed", "9",
+                "--out", "o", "--data", "d", "--set", "data.image_size=32"});
   CHECK(full.images == "i.npy");
   CHECK(full.labels == "l.npy");
   CHECK(full.config_path == "a.yaml");
-  CHECK(full.samples == 8);
   CHECK(full.seed == 9);
   CHECK(full.out == "o");
+  CHECK(evaluate({"evaluate", "--checkpoint", "c", "--samples", "8"}).samples == 8);
   REQUIRE(full.overrides.size() == 2);
   CHECK(full.overrides[0].key == "data.path");
   CHECK(full.overrides[1].key == "data.image_size");

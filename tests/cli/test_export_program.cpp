@@ -53,6 +53,7 @@ TEST_CASE("export's errors: one line, and no file") {
       {5, {"export", "--checkpoint", "tiny.yaml", "--onnx", "x"}, "no whole safetensors"},
       {5, {"export", "--checkpoint", "folder", "--onnx", "x"}, "folder"},
       {5, {"export", "--checkpoint", run, "--onnx", "folder"}, "cannot write folder"},
+      {5, {"export", "--checkpoint", run, "--onnx", "/dev/null"}, "it is a device, not a file"},
       {5, {"export", "--checkpoint", run, "--onnx", "tiny.yaml/x"}, "another place with --onnx"},
   };
   for (const Case& failing : cases) {
