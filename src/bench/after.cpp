@@ -167,7 +167,9 @@ AfterRow After::row_of(Lane& lane, double minutes) {
 
 void After::write_grid(Lane& lane, const AfterRow& row) {
   const Dataset& dataset = data_.dataset();
-  Sampler sampler(lane.step().model(), kSampleChunk);
+  const TrainStep& step = lane.step();
+  step.refresh_average();
+  Sampler sampler(step.model().shape, step.drawn_generator(), kSampleChunk);
   const std::vector<std::uint8_t> pixels = sampler.generate_grid(latents_, classes_);
   write_png(
       request_.folder + "/" + row.grid,

@@ -6,6 +6,7 @@
 #include "cli/bench_options.h"
 #include "cli/evaluate_options.h"
 #include "cli/option_parser.h"
+#include "cli/weights_option.h"
 #include "config/config_keys.h"
 
 namespace acgan {
@@ -102,7 +103,7 @@ constexpr int kMostThreads = 4096;
 Command parse_sample(const Arguments& arguments) {
   OptionParser parser("sample", "Images from a trained generator.");
   SampleCommand command;
-  std::optional<std::string> checkpoint, classes, seed, rows, out, device, threads;
+  std::optional<std::string> checkpoint, classes, seed, rows, weights, out, device, threads;
   Arguments single_classes;
   parser.value("--checkpoint", "PATH", "a checkpoint, or a run directory: its newest one; required",
                checkpoint);
@@ -116,6 +117,7 @@ Command parse_sample(const Arguments& arguments) {
                fmt::format("images of each class: an integer from 1 to {}; default {}", kMostRows,
                            command.rows),
                rows);
+  parser.value("--weights", kWeightsForm, kWeightsMeaning, weights);
   parser.value("--out", "FILE.png|FILE.npy|DIR",
                "a grid, raw images (uint8 [N,H,W,C], row by row), or a folder for either the grid "
                "or --singles; default samples.png, with --singles samples",
@@ -133,6 +135,7 @@ Command parse_sample(const Arguments& arguments) {
     const auto most = std::numeric_limits<std::uint64_t>::max();
     command.seed = parser.checked_number<std::uint64_t>("--seed", *seed, 0, most);
   }
+  if (weights) command.weights = checked_weights(parser, *weights);
   if (rows) command.rows = parser.checked_number<std::int64_t>("--rows", *rows, 1, kMostRows);
   if (threads) command.threads = parser.checked_number("--threads", *threads, 0, kMostThreads);
   command.out = out.value_or(command.singles ? "samples" : command.out);

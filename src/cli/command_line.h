@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "bench/bench.h"
 #include "config/load_config.h"
+#include "train/train_state.h"
 
 namespace acgan {
 
@@ -28,6 +29,7 @@ struct SampleCommand {
   std::int64_t rows = 10;  // images of each class
   std::string out = "samples.png";
   bool singles = false;  // a PNG for each image, in the folder `out`
+  GeneratorWeights weights = GeneratorWeights::Average;
   std::string device = "auto";
   int threads = 0;
 };
@@ -48,6 +50,7 @@ struct EvaluateCommand {
   std::vector<ConfigOverride> overrides;
   std::int64_t samples = 5000;
   std::uint64_t seed = 1;
+  GeneratorWeights weights = GeneratorWeights::Average;
   std::optional<std::string> out;  // a JSON line is appended; none: metrics.jsonl of the run
 };
 

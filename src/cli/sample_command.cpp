@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "cli/model_checkpoint.h"
+#include "cli/weights_option.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
 #include "data/data_folder.h"
@@ -158,7 +159,7 @@ void run_sample_command(const SampleCommand& command) {
     fmt::print("device: auto took the CPU: {}\n", opened.why_not_cuda);
   }
   Acgan model(*backend, facts.shape, DType::F32);
-  load_generator(checkpoint, model);
+  const GeneratorWeights weights = load_generator(checkpoint, model, command.weights);
   Sampler sampler(model, std::min(kChunk, command.rows * columns));
   const auto z = sample_latents(command.seed, command.rows, facts.shape.widths.latent_dim);
   samples.pixels = sampler.generate_grid(z, samples.labels);
@@ -172,8 +173,9 @@ void run_sample_command(const SampleCommand& command) {
   for (const std::int32_t label : samples.labels) {
     names.push_back(facts.class_names[static_cast<std::size_t>(label)]);
   }
-  fmt::print("model: {}\nimages: {} rows of {}, seed {}\nwritten: {}\n", checkpoint.source(),
-             command.rows, printable(comma_list(names)), command.seed, target.path.string());
+  fmt::print("model: {}\nweights: {}\nimages: {} rows of {}, seed {}\nwritten: {}\n",
+             checkpoint.source(), weights_text(weights), command.rows, printable(comma_list(names)),
+             command.seed, target.path.string());
 }
 
 }  // namespace acgan

@@ -4,24 +4,22 @@
 
 namespace acgan {
 
-Sampler::Sampler(const Acgan& model, std::int64_t chunk)
-    : model_(model),
+Sampler::Sampler(const AcganShape& shape, const Network& generator, std::int64_t chunk)
+    : shape_(shape),
+      generator_(generator),
       chunk_(chunk),
-      z_(model.generator.parameters().backend(), {chunk, model.shape.widths.latent_dim},
-         DType::F32),
-      labels_(model.generator.parameters().backend(), {chunk}, DType::I32),
-      input_(model.generator.parameters().backend(),
-             {chunk, model.shape.widths.latent_dim + model.shape.classes},
-             model.generator.compute()),
-      images_(model.generator.parameters().backend(),
-              {chunk, model.shape.image_size, model.shape.image_size, model.shape.channels},
-              DType::F32),
-      pass_(model.generator, chunk, 1) {}
+      z_(generator.parameters().backend(), {chunk, shape.widths.latent_dim}, DType::F32),
+      labels_(generator.parameters().backend(), {chunk}, DType::I32),
+      input_(generator.parameters().backend(), {chunk, shape.widths.latent_dim + shape.classes},
+             generator.compute()),
+      images_(generator.parameters().backend(),
+              {chunk, shape.image_size, shape.image_size, shape.channels}, DType::F32),
+      pass_(generator, chunk, 1) {}
 
 std::vector<float> Sampler::generate(std::span<const float> z,
                                      std::span<const std::int32_t> labels) {
-  Backend& backend = model_.generator.parameters().backend();
-  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  Backend& backend = generator_.parameters().backend();
+  const auto latent = static_cast<std::size_t>(shape_.widths.latent_dim);
   const auto pixels = static_cast<std::size_t>(images_.view().row_size());
   const auto chunk = static_cast<std::size_t>(chunk_);
   ACGAN_CHECK(z.size() == labels.size() * latent);
@@ -35,7 +33,7 @@ std::vector<float> Sampler::generate(std::span<const float> z,
     backend.upload(z_.view(), chunk_z.data());
     backend.upload(labels_.view(), chunk_labels.data());
     backend.concat_one_hot(z_.view(), labels_.view(), input_.view());
-    model_.generator.infer(input_.view(), pass_);
+    generator_.infer(input_.view(), pass_);
     backend.cast(pass_.output().reshaped(images_.view().shape), images_.view());
     backend.download(chunk_images.data(), images_.view());
     std::copy_n(chunk_images.begin(), n * pixels, &result[begin * pixels]);
@@ -45,7 +43,7 @@ std::vector<float> Sampler::generate(std::span<const float> z,
 
 std::vector<std::uint8_t> Sampler::generate_grid(std::span<const float> z_by_row,
                                                  std::span<const std::int32_t> classes) {
-  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  const auto latent = static_cast<std::size_t>(shape_.widths.latent_dim);
   std::vector<float> z;
   std::vector<std::int32_t> labels;
   for (std::size_t row = 0; row < z_by_row.size() / latent; ++row) {

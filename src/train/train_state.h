@@ -40,8 +40,13 @@ Progress progress_of(const Checkpoint& checkpoint);
 // The seed of the run that saved it. Throws Error{Output} where it is none of ours.
 std::uint64_t seed_of(const Checkpoint& checkpoint);
 
-// For sampling: the shape and class names, and the generator's weights and running statistics.
+// For sampling: the shape and class names.
 ModelFacts read_model_facts(const Checkpoint& checkpoint);
-void load_generator(const Checkpoint& checkpoint, Acgan& model);
+
+enum class GeneratorWeights { Average, Live };
+// The generator's weights and running statistics. Returns which they are: Live also where the run
+// kept no average.
+GeneratorWeights load_generator(const Checkpoint& checkpoint, Acgan& model,
+                                GeneratorWeights wanted = GeneratorWeights::Average);
 
 }  // namespace acgan

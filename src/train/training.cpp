@@ -53,7 +53,7 @@ Training::Training(const TrainRequest& request, Log& log, const std::atomic<int>
             total_bytes(plan_memory(step_options(config_, dataset_, compute_, seed_)))),
       step_(make_train_step(*backend_, step_options(config_, dataset_, compute_, seed_))),
       loader_(dataset_.count(), seed_),
-      sampler_(step_.model(), kSampleChunk),
+      sampler_(step_.model().shape, step_.drawn_generator(), kSampleChunk),
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
@@ -62,7 +62,7 @@ Training::Training(const TrainRequest& request, Log& log, const std::atomic<int>
       pipeline_(step_),
       writes_(config_.output.on_write_error, log),
       collapse_(dataset_.class_names, config_.train.batch) {
-  step_.model().initialize(seed_);
+  step_.initialize(seed_);
   std::iota(all_classes_.begin(), all_classes_.end(), 0);
   if (resume_) load_resume_point();
   for (const auto& adam : step_.optimizers()) optimizer_states_.push_back(adam->read_state());
@@ -191,6 +191,7 @@ void Training::dry_run() {
   if (config_.output.evaluate_every > 0) load_real_data(data_config(request_), seed_);
   start_step();
   check_finite(complete_step());
+  step_.refresh_average();
   sampler_.generate_grid(sample_z_, all_classes_);
   const Checkpoint checkpoint =
       save_state(step_, loader_.position(), progress_, effective_config(), facts_);
@@ -251,7 +252,7 @@ RunSummary Training::summarize(const std::string& ended) {
   StepRecord start{
       .step = progress_.step, .images = images_seen_, .elapsed_seconds = progress_.elapsed_seconds};
   add_optimizer_states(start);
-  RunSummary summary = run_log_->summarize(config_.train.batch, start);
+  RunSummary summary = run_log_->summarize(config_.train.batch * config_.train.d_steps, start);
   summary.sampling_seconds = sampling_seconds_;
   summary.saving_seconds = saving_seconds_;
   summary.evaluating_seconds = evaluating_seconds_;
