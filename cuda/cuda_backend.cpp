@@ -10,6 +10,11 @@ std::size_t rows_of(const Tensor& x) {
   return static_cast<std::size_t>(x.count() / x.shape.back());
 }
 
+void check_augmentation(const AugmentationDraw& draw, const Tensor& from, const Tensor& to) {
+  ACGAN_CHECK(draw.state != nullptr && from.shape.rank() == 4 && from.shape == to.shape);
+  ACGAN_CHECK(from.shape[1] == from.shape[2] && from.dtype == to.dtype && from.data != to.data);
+}
+
 class CapturedGraph final : public CapturedWork {
  public:
   CapturedGraph(Device& device, std::unique_ptr<Graph> graph)
@@ -296,11 +301,40 @@ void CudaBackend::advance_random(RandomState* state) {
   launch_advance_random(state, device_->stream());
 }
 
+void CudaBackend::draw_labels(const RandomState* state, std::int64_t classes,
+                              const Tensor& destination) {
+  ACGAN_CHECK(state != nullptr && destination.dtype == DType::I32 && classes > 0);
+  launch_draw_labels(state, classes, destination, device_->stream());
+}
+
+// ---- augmentation
+void CudaBackend::flip_images(const RandomState* state, const Tensor& images) {
+  ACGAN_CHECK(state != nullptr && images.shape.rank() == 4);
+  launch_flip_images(state, images, device_->stream());
+}
+
+void CudaBackend::augment(const AugmentationDraw& draw, const Tensor& x, const Tensor& y) {
+  check_augmentation(draw, x, y);
+  launch_augment(draw, x, y, device_->stream());
+}
+
+void CudaBackend::augment_backward(const AugmentationDraw& draw, const Tensor& dy,
+                                   const Tensor& dx) {
+  check_augmentation(draw, dy, dx);
+  launch_augment_backward(draw, dy, dx, device_->stream());
+}
+
 // ---- losses
 void CudaBackend::bce_with_logits(const Tensor& logits, float target, const LossResult& result) {
   ACGAN_CHECK(logits.dtype == DType::F32 && logits.count() > 0 && result.loss != nullptr);
   ACGAN_CHECK(!result.gradient || result.gradient.shape == logits.shape);
   launch_bce_with_logits(logits, target, result, device_->stream());
+}
+
+void CudaBackend::hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result) {
+  ACGAN_CHECK(logits.dtype == DType::F32 && logits.count() > 0 && result.loss != nullptr);
+  ACGAN_CHECK(!result.gradient || result.gradient.shape == logits.shape);
+  launch_hinge_loss(logits, term, result, device_->stream());
 }
 
 void CudaBackend::softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
@@ -328,9 +362,15 @@ void CudaBackend::adam_step(const AdamUpdate& update) {
   launch_adam_step(update, device_->stream());
 }
 
+void CudaBackend::ema_step(const EmaUpdate& update) {
+  ACGAN_CHECK(update.state != nullptr && update.value.shape == update.average.shape);
+  ACGAN_CHECK(update.value.dtype == DType::F32 && update.average.dtype == DType::F32);
+  launch_ema_step(update, device_->stream());
+}
+
 void CudaBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
-                              const LossScalePolicy& policy) {
-  launch_finish_step(state, constants, policy, device_->stream());
+                              const LossScalePolicy& policy, const LearningRateSchedule& schedule) {
+  launch_finish_step(state, constants, policy, schedule, device_->stream());
 }
 
 // ---- data set on the device

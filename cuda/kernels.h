@@ -58,17 +58,30 @@ void launch_random_uniform(const RandomState* state, RandomStream random, const 
                            Stream stream);
 void launch_advance_random(RandomState* state, Stream stream);
 
+void launch_draw_labels(const RandomState* state, std::int64_t classes, const Tensor& destination,
+                        Stream stream);
+
+// ---- kernels/augmentation.cu
+void launch_flip_images(const RandomState* state, const Tensor& images, Stream stream);
+void launch_augment(const AugmentationDraw& draw, const Tensor& x, const Tensor& y, Stream stream);
+void launch_augment_backward(const AugmentationDraw& draw, const Tensor& dy, const Tensor& dx,
+                             Stream stream);
+
 // ---- kernels/loss.cu
 void launch_bce_with_logits(const Tensor& logits, float target, const LossResult& result,
                             Stream stream);
+void launch_hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result,
+                       Stream stream);
 void launch_softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
                                   const LossResult& result, float* correct, Stream stream);
 
 // ---- kernels/optimizer.cu
 void launch_flag_nonfinite(const Tensor& gradient, OptimizerState* state, Stream stream);
 void launch_adam_step(const AdamUpdate& update, Stream stream);
+void launch_ema_step(const EmaUpdate& update, Stream stream);
 void launch_finish_step(OptimizerState* state, const AdamConstants& constants,
-                        const LossScalePolicy& policy, Stream stream);
+                        const LossScalePolicy& policy, const LearningRateSchedule& schedule,
+                        Stream stream);
 
 // ---- kernels/gather.cu
 void launch_gather_images(const Tensor& images, const Tensor& indices, float divisor,

@@ -20,6 +20,7 @@ set(ACGAN_CUDA_KERNEL_SOURCES
   kernels/activation.cu
   kernels/conditioning.cu
   kernels/random.cu
+  kernels/augmentation.cu
   kernels/loss.cu
   kernels/optimizer.cu
   kernels/gather.cu)

@@ -14,7 +14,8 @@ from safetensors import safe_open
 
 checkpoint, class_name, latents, images = sys.argv[1:]
 with safe_open(checkpoint, framework="pt") as file:
-    w = {key[10:]: file.get_tensor(key) for key in file.keys() if key.startswith("generator.")}
+    prefix = "ema.generator." if any(key.startswith("ema.") for key in file.keys()) else "generator."
+    w = {key[len(prefix):]: file.get_tensor(key) for key in file.keys() if key.startswith(prefix)}
     classes = json.loads(file.metadata()["classes"])
 
 

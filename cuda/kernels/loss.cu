@@ -59,6 +59,28 @@ __global__ void __launch_bounds__(kLossThreads)
   if (threadIdx.x == 0) write_mean(output, sum, count);
 }
 
+template <typename T>
+__global__ void __launch_bounds__(kLossThreads)
+    hinge_kernel(const float* logits, std::int64_t count, SourceTerm term, LossOutput output) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float factor = gradient_factor(output, count);
+  const float slope = term == SourceTerm::Fake ? 1.0f : -1.0f;
+  const float margin = term == SourceTerm::Generator ? 0.0f : 1.0f;
+  double sum = 0.0;
+  for (std::int64_t i = threadIdx.x; i < count; i += kLossThreads) {
+    const float l = logits[i];
+    const float value = margin + slope * l;
+    const bool counts = term == SourceTerm::Generator || value > 0.0f;
+    sum += is_finite(l) ? (counts ? value : 0.0f) : nan;
+    if (output.gradient != nullptr) {
+      const float own = is_finite(l) ? (counts ? slope * factor : 0.0f) : nan;
+      static_cast<T*>(output.gradient)[i] = narrow<T>(own);
+    }
+  }
+  sum = block_sum(sum);
+  if (threadIdx.x == 0) write_mean(output, sum, count);
+}
+
 // A largest logit and where it first stands; `finite`: all that were looked at.
 struct RowMaximum {
   float value;
@@ -146,6 +168,14 @@ void launch_bce_with_logits(const Tensor& logits, float target, const LossResult
   visit_dtype(gradient_dtype(result), [&]<typename T>(T) {
     launch(bce_kernel<T>, dim3{1, 1, 1}, dim3{kLossThreads, 1, 1}, 0, stream, logits.as<float>(),
            logits.count(), target, output_of(result));
+  });
+}
+
+void launch_hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result,
+                       Stream stream) {
+  visit_dtype(gradient_dtype(result), [&]<typename T>(T) {
+    launch(hinge_kernel<T>, dim3{1, 1, 1}, dim3{kLossThreads, 1, 1}, 0, stream, logits.as<float>(),
+           logits.count(), term, output_of(result));
   });
 }
 

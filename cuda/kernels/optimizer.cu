@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ema_weight.h"
 #include "backend/finish_step.h"
 #include "cuda/kernels.h"
 #include "cuda/tile/vector_access.cuh"
@@ -130,9 +131,33 @@ void launch_adam(const AdamArrays& arrays, bool vectors, Stream stream) {
          strided_grid(arrays.count, vectors ? kWidth : 1), kElementwiseBlock, 0, stream, arrays);
 }
 
+struct EmaArrays {
+  const float* value;
+  float* average;
+  std::int64_t count;
+  float decay, ramp_up;
+  const OptimizerState* state;
+};
+
+template <int kVector>
+__global__ void ema_step_kernel(EmaArrays arrays) {
+  if (arrays.state->nonfinite != 0) return;
+  SHARED(float, weight);
+  if (threadIdx.x == 0) weight = ema_weight(*arrays.state, arrays.decay, arrays.ramp_up);
+  __syncthreads();
+  for_strided_elements<kVector>(arrays.count, [&]<int n>(std::int64_t i, Constant<n>) {
+    float value[n], average[n];
+    load(arrays.value + i, value);
+    load(arrays.average + i, average);
+#pragma unroll
+    for (int e = 0; e < n; ++e) average[e] += weight * (value[e] - average[e]);
+    store(arrays.average + i, average);
+  });
+}
+
 __global__ void finish_step_kernel(OptimizerState* state, AdamConstants constants,
-                                   LossScalePolicy policy) {
-  finish_optimizer_step(*state, constants, policy);
+                                   LossScalePolicy policy, LearningRateSchedule schedule) {
+  finish_optimizer_step(*state, constants, policy, schedule);
 }
 
 }  // namespace
@@ -169,9 +194,21 @@ void launch_adam_step(const AdamUpdate& update, Stream stream) {
   });
 }
 
+void launch_ema_step(const EmaUpdate& update, Stream stream) {
+  const EmaArrays arrays{update.value.as<float>(), update.average.as<float>(),
+                         update.value.count(),     update.decay,
+                         update.ramp_up,           update.state};
+  if (arrays.count == 0) return;
+  const bool vectors = vectors_allowed<kWidth>(arrays.value, arrays.average);
+  launch(vectors ? ema_step_kernel<kWidth> : ema_step_kernel<1>,
+         strided_grid(arrays.count, vectors ? kWidth : 1), kElementwiseBlock, 0, stream, arrays);
+}
+
 void launch_finish_step(OptimizerState* state, const AdamConstants& constants,
-                        const LossScalePolicy& policy, Stream stream) {
-  launch(finish_step_kernel, dim3{1, 1, 1}, dim3{1, 1, 1}, 0, stream, state, constants, policy);
+                        const LossScalePolicy& policy, const LearningRateSchedule& schedule,
+                        Stream stream) {
+  launch(finish_step_kernel, dim3{1, 1, 1}, dim3{1, 1, 1}, 0, stream, state, constants, policy,
+         schedule);
 }
 
 }  // namespace acgan::cuda

@@ -1,3 +1,4 @@
+#include "backend/augmentation.h"
 #include "cuda/kernels.h"
 #include "cuda/tile/vector_access.cuh"
 
@@ -28,7 +29,29 @@ __global__ void random_uniform_kernel(const RandomState* state, RandomStream ran
 
 __global__ void advance_random_kernel(RandomState* state) { ++state->step; }
 
+__global__ void draw_labels_kernel(const RandomState* state, int classes, std::int32_t* labels,
+                                   std::int64_t count) {
+  const std::int64_t block = global_index();
+  if (block * kWords >= count) return;
+  const auto words = philox_block(state->seed, RandomStream::FakeLabels, state->step,
+                                  static_cast<std::uint32_t>(block));
+#pragma unroll
+  for (int i = 0; i < kWords; ++i) {
+    if (block * kWords + i < count) {
+      labels[block * kWords + i] = integer_between(words[i], 0, classes - 1);
+    }
+  }
+}
+
 }  // namespace
+
+void launch_draw_labels(const RandomState* state, std::int64_t classes, const Tensor& destination,
+                        Stream stream) {
+  const std::int64_t count = destination.count();
+  if (count == 0) return;
+  launch(draw_labels_kernel, elementwise_grid(count, kWords), kElementwiseBlock, 0, stream, state,
+         static_cast<int>(classes), destination.as<std::int32_t>(), count);
+}
 
 void launch_random_uniform(const RandomState* state, RandomStream random, const Tensor& destination,
                            Stream stream) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/augmentation.h"
 #include "backend/conv_geometry.h"
 #include "backend/philox.h"
 #include "backend/step_state.h"
@@ -58,6 +59,25 @@ struct AdamUpdate {
   std::span<const AdamMoments>
       optimizers;  // applied one after the other, each unless its state says nonfinite
   AdamConstants constants;
+};
+
+// Exponential moving average of one flat array of parameters, both F32 [count].
+struct EmaUpdate {
+  Tensor value, average;
+  float decay = 0.0f;
+  float ramp_up = 0.0f;                   // steps; 0: the same decay from the start
+  const OptimizerState* state = nullptr;  // of the optimiser that moved `value`
+};
+
+// Whose images a loss of the source head is of: D's real ones, D's fakes, the generator's fakes.
+enum class SourceTerm { Real, Fake, Generator };
+
+// The images [N,H,H,C] of an augmentation are the ones from `first_image` on of the batch that the
+// random numbers are drawn for.
+struct AugmentationDraw {
+  const RandomState* state = nullptr;
+  Augmentation kinds;
+  std::int64_t first_image = 0;
 };
 
 // The parts of a training step, for profiles.
@@ -186,10 +206,24 @@ class Backend {
   virtual void random_uniform(const RandomState* state, RandomStream stream,
                               const Tensor& destination) = 0;
   virtual void advance_random(RandomState* state) = 0;  // step += 1
+  // I32 labels in [0, classes), evenly: word i % 4 of Philox block i / 4, times classes / 2^32.
+  virtual void draw_labels(const RandomState* state, std::int64_t classes,
+                           const Tensor& destination) = 0;
+
+  // ---- augmentation of images [N,H,W,C]
+  // In place: image n is mirrored, left to right, where word n % 4 of Philox block n / 4 is odd.
+  virtual void flip_images(const RandomState* state, const Tensor& images) = 0;
+  // y = augmented x (backend/augmentation.h), not in place.
+  virtual void augment(const AugmentationDraw& draw, const Tensor& x, const Tensor& y) = 0;
+  // dx from dy with the same draw: the transpose of augment's linear part; not in place.
+  virtual void augment_backward(const AugmentationDraw& draw, const Tensor& dy,
+                                const Tensor& dx) = 0;
 
   // ---- losses from logits, in float; logits F32
   // mean over [N] of log(1 + exp(l)) - target * l (so target 1: log(1 + exp(-l)))
   virtual void bce_with_logits(const Tensor& logits, float target, const LossResult& result) = 0;
+  // Hinge loss (Lim & Ye 2017): mean of max(0, 1 - l), max(0, 1 + l) or -l over logits [N].
+  virtual void hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result) = 0;
   // mean over rows of [N,K] of -log softmax(l)[label]; `correct` (or null): share of rows whose
   // largest logit is the label.
   virtual void softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
@@ -200,10 +234,13 @@ class Backend {
   virtual void flag_nonfinite(const Tensor& gradient, OptimizerState* state) = 0;
   // g = gradient / loss_scale; the powers used are beta^(applied + 1), so finish_step comes after.
   virtual void adam_step(const AdamUpdate& update) = 0;
-  // Ages the state (applied, beta powers) or, where nonfinite, counts the skip; moves the loss
-  // scale by the policy; clears nonfinite.
+  // average += (1 - d) * (value - average), d = min(decay, t / (t + ramp_up)), t = applied + 1;
+  // nothing where state->nonfinite. Between adam_step and finish_step.
+  virtual void ema_step(const EmaUpdate& update) = 0;
+  // Ages the state (applied, beta powers) and moves the learning rate by the schedule or, where
+  // nonfinite, counts the skip; moves the loss scale by the policy; clears nonfinite.
   virtual void finish_step(OptimizerState* state, const AdamConstants& constants,
-                           const LossScalePolicy& policy) = 0;
+                           const LossScalePolicy& policy, const LearningRateSchedule& schedule) = 0;
 
   // ---- data set on the device: images U8 [M,H,W,C], indices I32 [N]
   // destination [N,H,W,C] = images[indices] / divisor

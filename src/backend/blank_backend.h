@@ -53,11 +53,18 @@ class BlankBackend final : public Backend {
   void concat_one_hot(const Tensor&, const Tensor&, const Tensor&) override {}
   void random_uniform(const RandomState*, RandomStream, const Tensor&) override {}
   void advance_random(RandomState*) override {}
+  void draw_labels(const RandomState*, std::int64_t, const Tensor&) override {}
+  void flip_images(const RandomState*, const Tensor&) override {}
+  void augment(const AugmentationDraw&, const Tensor&, const Tensor&) override {}
+  void augment_backward(const AugmentationDraw&, const Tensor&, const Tensor&) override {}
   void bce_with_logits(const Tensor&, float, const LossResult&) override {}
+  void hinge_loss(const Tensor&, SourceTerm, const LossResult&) override {}
   void softmax_cross_entropy(const Tensor&, const Tensor&, const LossResult&, float*) override {}
   void flag_nonfinite(const Tensor&, OptimizerState*) override {}
   void adam_step(const AdamUpdate&) override {}
-  void finish_step(OptimizerState*, const AdamConstants&, const LossScalePolicy&) override {}
+  void ema_step(const EmaUpdate&) override {}
+  void finish_step(OptimizerState*, const AdamConstants&, const LossScalePolicy&,
+                   const LearningRateSchedule&) override {}
   void gather_images(const Tensor&, const Tensor&, float, const Tensor&) override {}
   void gather_labels(const Tensor&, const Tensor&, const Tensor&) override {}
 

@@ -1,14 +1,38 @@
 #pragma once
 
+#include <cmath>
+
 #include "backend/step_state.h"
 #include "base/host_device.h"
 
 namespace acgan {
 
+ACGAN_HOST_DEVICE inline bool moves_rate(const LearningRateSchedule& schedule) {
+  return schedule.kind != RateSchedule::Constant || schedule.warmup_steps > 0;
+}
+
+// The learning rate of the step after `applied` ones.
+ACGAN_HOST_DEVICE inline float learning_rate_at(const LearningRateSchedule& schedule,
+                                                std::int64_t applied) {
+  constexpr double kPi = 3.14159265358979323846;
+  const auto t = static_cast<double>(applied);
+  const auto warmup = static_cast<double>(schedule.warmup_steps);
+  const double base = double{schedule.base};
+  if (applied < schedule.warmup_steps) return static_cast<float>(base * (t + 1.0) / warmup);
+  if (schedule.kind == RateSchedule::Constant) return schedule.base;
+  const double span = static_cast<double>(schedule.decay_steps) - warmup;
+  const double way = span <= 0.0 || t - warmup >= span ? 1.0 : (t - warmup) / span;
+  const double left =
+      schedule.kind == RateSchedule::Linear ? 1.0 - way : 0.5 * (1.0 + std::cos(kPi * way));
+  const double last = double{schedule.final_fraction};
+  return static_cast<float>(base * (last + (1.0 - last) * left));
+}
+
 // What Backend::finish_step does to a state, on the host and on a device.
 ACGAN_HOST_DEVICE inline void finish_optimizer_step(OptimizerState& state,
                                                     const AdamConstants& constants,
-                                                    const LossScalePolicy& policy) {
+                                                    const LossScalePolicy& policy,
+                                                    const LearningRateSchedule& schedule) {
   if (state.nonfinite != 0) {
     ++state.skipped;
     ++state.consecutive_skips;
@@ -21,6 +45,7 @@ ACGAN_HOST_DEVICE inline void finish_optimizer_step(OptimizerState& state,
     return;
   }
   ++state.applied;
+  if (moves_rate(schedule)) state.learning_rate = learning_rate_at(schedule, state.applied);
   state.beta1_power *= double{constants.beta1};
   state.beta2_power *= double{constants.beta2};
   state.consecutive_skips = 0;

@@ -36,7 +36,9 @@ enum class RandomStream : std::uint32_t {
   Doodles,
   Dropout,
   Augmentation,
-  Selection  // of samples to be judged
+  Selection,  // of samples to be judged
+  FakeLabels,
+  Flip
 };
 
 // The four words of block `block` of a stream at `step`.

@@ -303,10 +303,36 @@ void ProfilingBackend::advance_random(RandomState* state) {
   measure("advance_random", {}, {}, [&] { backend_->advance_random(state); });
 }
 
+void ProfilingBackend::draw_labels(const RandomState* state, std::int64_t classes,
+                                   const Tensor& destination) {
+  measure("draw_labels", {destination}, {.bytes = bytes_of({destination})},
+          [&] { backend_->draw_labels(state, classes, destination); });
+}
+
+void ProfilingBackend::flip_images(const RandomState* state, const Tensor& images) {
+  measure("flip_images", {images}, {.bytes = bytes_written(images, Accumulation::Add)},
+          [&] { backend_->flip_images(state, images); });
+}
+
+void ProfilingBackend::augment(const AugmentationDraw& draw, const Tensor& x, const Tensor& y) {
+  measure("augment", {y}, {.bytes = bytes_of({x, y})}, [&] { backend_->augment(draw, x, y); });
+}
+
+void ProfilingBackend::augment_backward(const AugmentationDraw& draw, const Tensor& dy,
+                                        const Tensor& dx) {
+  measure("augment_backward", {dx}, {.bytes = bytes_of({dy, dx})},
+          [&] { backend_->augment_backward(draw, dy, dx); });
+}
+
 void ProfilingBackend::bce_with_logits(const Tensor& logits, float target,
                                        const LossResult& result) {
   measure("bce_with_logits", {logits}, {.bytes = bytes_of({logits, result.gradient})},
           [&] { backend_->bce_with_logits(logits, target, result); });
+}
+
+void ProfilingBackend::hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result) {
+  measure("hinge_loss", {logits}, {.bytes = bytes_of({logits, result.gradient})},
+          [&] { backend_->hinge_loss(logits, term, result); });
 }
 
 void ProfilingBackend::softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
@@ -330,9 +356,17 @@ void ProfilingBackend::adam_step(const AdamUpdate& update) {
           {.bytes = bytes}, [&] { backend_->adam_step(update); });
 }
 
+void ProfilingBackend::ema_step(const EmaUpdate& update) {
+  measure("ema_step", {update.average, update.value},
+          {.bytes = bytes_of({update.value}) + bytes_written(update.average, Accumulation::Add)},
+          [&] { backend_->ema_step(update); });
+}
+
 void ProfilingBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
-                                   const LossScalePolicy& policy) {
-  measure("finish_step", {}, {}, [&] { backend_->finish_step(state, constants, policy); });
+                                   const LossScalePolicy& policy,
+                                   const LearningRateSchedule& schedule) {
+  measure("finish_step", {}, {},
+          [&] { backend_->finish_step(state, constants, policy, schedule); });
 }
 
 void ProfilingBackend::gather_images(const Tensor& images, const Tensor& indices, float divisor,

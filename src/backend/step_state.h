@@ -37,6 +37,20 @@ struct AdamConstants {
   float epsilon = 1e-8f;
 };
 
+enum class RateSchedule { Constant, Linear, Cosine };
+
+// How finish_step moves the learning rate with the applied steps t (a skipped step does not count):
+// base * (t + 1) / warmup_steps while t < warmup_steps; then, until decay_steps, from base to
+// final_fraction * base along a line or half a cosine (Loshchilov & Hutter 2017, eq. 5). The rate
+// of the next step depends on t alone, so that a run that goes on has the same.
+struct LearningRateSchedule {
+  RateSchedule kind = RateSchedule::Constant;
+  float base = 0.0f;
+  float final_fraction = 0.0f;
+  std::int64_t warmup_steps = 0;
+  std::int64_t decay_steps = 0;  // warm-up included
+};
+
 // Counter of the random streams; advances once a step on the device.
 struct RandomState {
   std::uint64_t seed = 0;

@@ -205,7 +205,9 @@ AfterRow After::row_of(Lane& lane, double minutes) {
                .diverged = lane.is_diverging()};
   row.grid = fmt::format("grid_{}_{}.png", is_half ? row.precision + "_" + row.half : row.precision,
                          time_text(minutes));
-  Sampler sampler(lane.step().model(), kSampleChunk);
+  const TrainStep& step = lane.step();
+  step.refresh_average();
+  Sampler sampler(step.model().shape, step.drawn_generator(), kSampleChunk);
   write_grid(sampler, row);
   if (!lane.is_diverging()) row.quality = quality_of(sampler);
   log_.info("{} after {}: step {}, {} images, d {:.3f}, g {:.3f}, q {:.3f}{}", row.label(),

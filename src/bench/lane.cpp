@@ -31,13 +31,15 @@ Lane::Lane(Backend& backend, const BenchData& data, const Config& config)
       loader_(data.count(), config.train.seed.value_or(1)),
       indices_(static_cast<std::size_t>(config.train.batch)),
       resting_(backend.make_readback({})) {
-  step_.model().initialize(config.train.seed.value_or(1));
+  step_.initialize(config.train.seed.value_or(1));
   for (auto& outcome : outcomes_) outcome = step_.make_outcome_readback();
 }
 
 void Lane::start_step() {
-  loader_.next(indices_);
-  step_.load_batch(data_.images(), data_.labels(), indices_);
+  step_.load_step([this] {
+    loader_.next(indices_);
+    step_.load_batch(data_.images(), data_.labels(), indices_);
+  });
   step_.run();
   ++steps_;
 }

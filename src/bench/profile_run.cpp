@@ -75,7 +75,9 @@ struct ProfiledLane {
   // Of one sample grid, the faster of two.
   double grid_seconds() {
     const OutputConfig& output = lane.config().output;
-    Sampler sampler(lane.step().model(), kSampleChunk);
+    const TrainStep& step = lane.step();
+    step.refresh_average();
+    Sampler sampler(step.model().shape, step.drawn_generator(), kSampleChunk);
     const auto z = sample_latents(1, output.rows, lane.config().model.latent_dim);
     std::vector<std::int32_t> classes(data.dataset().class_names.size());
     std::iota(classes.begin(), classes.end(), 0);

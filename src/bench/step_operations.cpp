@@ -60,7 +60,7 @@ std::vector<OperationTotals> step_operations(const TrainStepOptions& options) {
   name_layers(profile, step);
   profile.reset();
   const std::vector<std::int32_t> indices(static_cast<std::size_t>(options.batch), 0);
-  step.load_batch(images.view(), labels.view(), indices);
+  step.load_step([&] { step.load_batch(images.view(), labels.view(), indices); });
   step.run();
   return profile.operations();
 }

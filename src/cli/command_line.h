@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "bench/bench.h"
 #include "config/load_config.h"
+#include "train/train_state.h"
 
 namespace acgan {
 
@@ -41,6 +42,7 @@ struct SampleCommand {
   std::string run;                  // of Animation: a run directory
   std::string out = "samples.png";
   bool singles = false;  // a PNG for each image, in the folder `out`
+  GeneratorWeights weights = GeneratorWeights::Average;
   std::string device = "auto";
   int threads = 0;
 };
@@ -48,6 +50,7 @@ struct SampleCommand {
 struct ExportCommand {
   std::string checkpoint;  // a file, or a run directory: its newest checkpoint
   std::string onnx;        // the file to write
+  GeneratorWeights weights = GeneratorWeights::Average;
 };
 
 struct BenchCommand {
@@ -66,6 +69,7 @@ struct EvaluateCommand {
   std::vector<ConfigOverride> overrides;
   std::int64_t samples = 5000;
   std::uint64_t seed = 1;
+  GeneratorWeights weights = GeneratorWeights::Average;
   std::optional<std::string> out;  // a JSON line is appended; none: metrics.jsonl of the run
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/model_checkpoint.h"
+#include "cli/weights_option.h"
 #include "config/load_config.h"
 #include "quality/outside_images.h"
 #include "quality/quality_report.h"
@@ -102,7 +103,8 @@ void judge_checkpoint(const EvaluateCommand& command) {
   fmt::print("model: {}\n", checkpoint.source());
   Judge judge(config, std::move(real), command);
   Acgan model(*judge.opened.backend, facts.shape, DType::F32);
-  load_generator(checkpoint, model);
+  const GeneratorWeights weights = load_generator(checkpoint, model, command.weights);
+  fmt::print("weights: {}\n", weights_text(weights));
   Sampler sampler(model, kSampleChunk);
   const MakeFakes fakes = fakes_from(sampler, facts.shape.widths.latent_dim, command.seed);
   const Progress progress = progress_of(checkpoint);

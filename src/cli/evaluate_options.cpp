@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "cli/option_parser.h"
+#include "cli/weights_option.h"
 #include "quality/outside_images.h"
 #include "quality/quality_meter.h"
 
@@ -32,7 +33,7 @@ The net is kept in $XDG_CACHE_HOME/acgan-train or ~/.cache/acgan-train.)";
 Command parse_evaluate(const Arguments& arguments) {
   OptionParser parser("evaluate", "How good images are, measured against held-out real ones.");
   EvaluateCommand command;
-  std::optional<std::string> checkpoint, images, config_path, samples, seed;
+  std::optional<std::string> checkpoint, images, config_path, samples, seed, weights;
   parser.value(
       "--checkpoint", "PATH",
       "a checkpoint, or a run directory: its newest one; what the real data is stands in it",
@@ -53,6 +54,7 @@ Command parse_evaluate(const Arguments& arguments) {
                samples);
   parser.value("--seed", "N",
                "decides the latents and what is drawn: an integer of at least 0; default 1", seed);
+  parser.value("--weights", kWeightsForm, kWeightsMeaning, weights);
   parser.value("--out", "FILE",
                "append the figures as a line of JSON here; default: metrics.jsonl of the run "
                "directory",
@@ -68,6 +70,8 @@ Command parse_evaluate(const Arguments& arguments) {
   if (checkpoint && (config_path || command.labels)) {
     parser.reject("-c and --labels belong to --images; a checkpoint names its data itself");
   }
+  if (images && weights) parser.reject("--weights belongs to --checkpoint");
+  if (weights) command.weights = checked_weights(parser, *weights);
   command.checkpoint = checkpoint.value_or("");
   command.images = images.value_or("");
   command.config_path = config_path.value_or("");

@@ -7,6 +7,7 @@
 #include "base/printable.h"
 #include "bench/output_folder.h"
 #include "cli/model_checkpoint.h"
+#include "cli/weights_option.h"
 #include "export/onnx_model.h"
 
 namespace acgan {
@@ -32,15 +33,16 @@ void run_export_command(const ExportCommand& command) {
   }
   check_is_replaceable(command.onnx);
   const ModelFacts facts = read_model_facts(checkpoint);
-  const std::string model = onnx_model(checkpoint, facts);
+  const std::string model = onnx_model(checkpoint, facts, command.weights);
 
   const fs::path folder = fs::path(command.onnx).parent_path();
   if (!folder.empty()) make_output_folder(folder.string(), "--onnx");
   write_file_atomically(command.onnx, model);
 
   const AcganShape& shape = facts.shape;
-  fmt::print("model: {}\ninputs: latent, float [N,{}], and class, int64 [N]: {}\n",
-             checkpoint.source(), shape.widths.latent_dim, numbered(facts.class_names));
+  fmt::print("model: {}\nweights: {}\ninputs: latent, float [N,{}], and class, int64 [N]: {}\n",
+             checkpoint.source(), weights_text(weights_in(checkpoint, command.weights)),
+             shape.widths.latent_dim, numbered(facts.class_names));
   fmt::print("output: image, float [N,{},{},{}] in [0,1]\nwritten: {}\n", shape.channels,
              shape.image_size, shape.image_size, command.onnx);
 }

@@ -9,6 +9,7 @@
 #include "cli/model_checkpoint.h"
 #include "cli/sample_nearest.h"
 #include "cli/sample_target.h"
+#include "cli/weights_option.h"
 #include "config/config_value.h"
 #include "config/nearest_name.h"
 #include "data/data_folder.h"
@@ -145,7 +146,7 @@ void run_sample_command(const SampleCommand& command) {
     fmt::print("device: auto took the CPU: {}\n", opened.why_not_cuda);
   }
   Acgan model(*backend, facts.shape, DType::F32);
-  load_generator(checkpoint, model);
+  const GeneratorWeights weights = load_generator(checkpoint, model, command.weights);
   ImageGrid grid = draw(command, model, labels);
   if (command.picture == SamplePicture::Nearest) {
     NearestGrid pairs = pair_with_nearest(grid, checkpoint, facts, command);
@@ -153,8 +154,9 @@ void run_sample_command(const SampleCommand& command) {
     grid = std::move(pairs.grid);
   }
   target.write(grid, labels, facts.class_names);
-  fmt::print("model: {}\nimages: {} rows of {}, seed {}\nwritten: {}\n", checkpoint.source(),
-             grid.rows, names_text(labels, facts.class_names), command.seed, target.path());
+  fmt::print("model: {}\nweights: {}\nimages: {} rows of {}, seed {}\nwritten: {}\n",
+             checkpoint.source(), weights_text(weights), grid.rows,
+             names_text(labels, facts.class_names), command.seed, target.path());
 }
 
 }  // namespace acgan

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "cli/weights_option.h"
 #include "config/config_keys.h"
 
 namespace acgan {
@@ -14,7 +15,7 @@ constexpr int kMostThreads = 4096;
 
 // As they stand on the command line.
 struct SampleOptions {
-  std::optional<std::string> checkpoint, classes, seed, rows, out, device, threads;
+  std::optional<std::string> checkpoint, classes, seed, rows, weights, out, device, threads;
   std::optional<std::string> interpolate, steps, nearest, data, animate;
   Arguments single_classes;
   bool singles = false;
@@ -62,6 +63,7 @@ void add_options(OptionParser& parser, SampleOptions& options) {
                            "--interpolate latents 1",
                            kMostRows, defaults.rows),
                options.rows);
+  parser.value("--weights", kWeightsForm, kWeightsMeaning, options.weights);
   parser.value("--out", "FILE.png|FILE.npy|DIR",
                "a grid, raw images (uint8 [N,H,W,C], row by row), or a folder for either the grid "
                "or --singles; default samples.png, with --singles samples",
@@ -96,6 +98,7 @@ SamplePicture chosen_picture(const SampleOptions& options, const OptionParser& p
   if (options.animate && options.checkpoint) {
     parser.reject("--animate and --checkpoint exclude each other");
   }
+  if (options.animate && options.weights) parser.reject("--weights belongs to --checkpoint");
   if (options.nearest && *options.nearest != "pixels") {
     parser.reject("--nearest must be pixels, found '" + *options.nearest + "'");
   }
@@ -161,6 +164,7 @@ Command parse_sample(const Arguments& arguments) {
   read_numbers(options, parser, command);
   command.out = options.out.value_or(default_out(command));
   if (command.out.empty()) parser.reject("--out must name a file or a folder, found nothing");
+  if (options.weights) command.weights = checked_weights(parser, *options.weights);
   if (options.device) command.device = chosen_device(*options.device, parser);
   return command;
 }

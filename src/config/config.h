@@ -14,6 +14,9 @@ enum class HalfType { Auto, Fp16, Bf16 };
 enum class Objective { Dgq, Joint };
 enum class ConvKernels { Auto, Handwritten, Cudnn };
 enum class OnWriteError { Stop, Continue };
+enum class SourceLoss { Bce, Hinge };
+enum class LabelSampling { Data, Even };
+enum class RateDecay { Constant, Linear, Cosine };
 
 // Every setting of a run: type, default and meaning. YAML keys are the member names, nested as
 // here (`data.kind`, `optimizer.learning_rate`). Times are minutes, or have a unit (90s, 7m, 1.5h).
@@ -33,6 +36,7 @@ struct DataConfig {
   // Share of each class (0 to 0.5) that is kept from training, for `evaluate`; quickdraw and folder
   // only, the others have images of their own for that.
   double held_out = 0;
+  bool flip = false;  // half of the real images, drawn anew each time, are mirrored left to right
 };
 
 struct ModelConfig {
@@ -65,6 +69,10 @@ struct OptimizerConfig {
   double beta1 = 0.5;
   double beta2 = 0.999;
   double epsilon = 1.0e-8;
+  RateDecay schedule = RateDecay::Constant;  // how the learning rates fall; skips do not count
+  std::int64_t warmup_steps = 0;  // steps over which they first rise in a line from near zero
+  std::int64_t decay_steps = 0;   // the step at which they have fallen; 0: train.steps
+  double decay_to = 0;            // share of them (0 to 1) that is left then
 };
 
 struct TrainConfig {
@@ -77,6 +85,17 @@ struct TrainConfig {
   Objective objective = Objective::Dgq;
   ConvKernels conv = ConvKernels::Auto;  // of a GPU; auto: handwritten in 16 bits, cuDNN in fp32
   bool allow_tf32 = false;               // fp32 on a GPU may round factors to TF32
+  // Decay a step of the generator's exponential moving average, which draws the grids and is judged
+  // in its place; 0: none. At its t-th update it decays by t / (t + ema_rampup) at most.
+  double ema = 0;
+  std::int64_t ema_rampup = 10;
+  SourceLoss loss = SourceLoss::Bce;  // of D's and the generator's source: cross entropy or hinge
+  double label_smoothing = 0;  // D's target for real images is 1 minus this (bce; 0 to below 0.5)
+  LabelSampling label_sampling = LabelSampling::Data;  // labels of fakes: the batch's, or all alike
+  std::int64_t d_steps = 1;         // updates of D a step, each with a batch of its own
+  bool classify_fakes_in_d = true;  // fakes teach discriminator and classifier the classes as well
+  // DiffAugment of what the discriminator sees: color, translation, cutout.
+  std::vector<std::string> augment;
 };
 
 struct OutputConfig {

@@ -75,6 +75,21 @@ ConfigKey device(const make::Name& name) {
       [](auto& config) -> auto& { return config.train.device; }, read, yaml_quoted);
 }
 
+ConfigKey augment(const make::Name& name) {
+  ConfigKey key = make::name_list(
+      name, [](auto& config) -> auto& { return config.train.augment; });
+  auto set = [set_names = key.set](Config& config, const ConfigValue& value) {
+    for (const ConfigValue& item : value.items) {
+      const bool known =
+          item.text == "color" || item.text == "translation" || item.text == "cutout";
+      if (!item.is_text() || !known) return std::optional(refusal(item));
+    }
+    return set_names(config, value);
+  };
+  return {name.path, name.meaning, "a list [..] of color, translation, cutout, each once", set,
+          key.get};
+}
+
 // ---- the table, a section a function
 
 using Keys = std::vector<ConfigKey>;
@@ -124,6 +139,9 @@ Keys data_keys() {
       make::number({"data.held_out",
                     "share of each class kept from training for evaluate (quickdraw, folder)"},
                    [](auto& c) -> auto& { return c.data.held_out; }, {.low = 0, .high = 0.5}),
+      make::choice<bool>(
+          {"data.flip", "mirror half of the real images left to right, drawn anew each time"},
+          [](auto& c) -> auto& { return c.data.flip; }, {{"false", false}, {"true", true}}),
   };
 }
 
@@ -205,6 +223,18 @@ Keys optimizer_keys() {
       make::number({"optimizer.epsilon", "added to the root of the second moment"},
                    [](auto& c) -> auto& { return c.optimizer.epsilon; },
                    {.low = 0, .high = 1, .low_bound = make::Bound::Open}),
+      make::choice<RateDecay>({"optimizer.schedule", "how the learning rates fall over the steps"},
+                              [](auto& c) -> auto& { return c.optimizer.schedule; },
+                              {{"constant", RateDecay::Constant},
+                               {"linear", RateDecay::Linear},
+                               {"cosine", RateDecay::Cosine}}),
+      make::integer({"optimizer.warmup_steps", "steps over which the learning rates first rise"},
+                    [](auto& c) -> auto& { return c.optimizer.warmup_steps; }, {0, 1000000000000}),
+      make::integer(
+          {"optimizer.decay_steps", "step at which the learning rates have fallen; 0: train.steps"},
+          [](auto& c) -> auto& { return c.optimizer.decay_steps; }, {0, 1000000000000}),
+      make::number({"optimizer.decay_to", "share of the learning rates that is left then"},
+                   [](auto& c) -> auto& { return c.optimizer.decay_to; }, {.low = 0, .high = 1}),
   };
 }
 
@@ -236,6 +266,38 @@ Keys train_keys() {
                           "fp32 on a GPU may round factors to TF32, which tensor cores multiply"},
                          [](auto& c) -> auto& { return c.train.allow_tf32; },
                          {{"false", false}, {"true", true}}),
+  };
+}
+
+// What keeps training from collapsing, off unless asked for.
+Keys stability_keys() {
+  return {
+      make::number(
+          {"train.ema", "decay a step of the generator's moving average, which draws; 0: none"},
+          [](auto& c) -> auto& { return c.train.ema; },
+          {.low = 0, .high = 1, .high_bound = make::Bound::Open}),
+      make::integer({"train.ema_rampup", "its t-th update decays by t / (t + this) at most"},
+                    [](auto& c) -> auto& { return c.train.ema_rampup; }, {0, 1000000000}),
+      make::choice<SourceLoss>({"train.loss", "of real against fake: cross entropy or hinge"},
+                               [](auto& c) -> auto& { return c.train.loss; },
+                               {{"bce", SourceLoss::Bce}, {"hinge", SourceLoss::Hinge}}),
+      make::number(
+          {"train.label_smoothing", "D's target for real images is 1 minus this (loss bce)"},
+          [](auto& c) -> auto& { return c.train.label_smoothing; },
+          {.low = 0, .high = 0.5, .high_bound = make::Bound::Open}),
+      make::choice<LabelSampling>(
+          {"train.label_sampling", "classes of fakes: as often as in the data, or evenly"},
+          [](auto& c) -> auto& { return c.train.label_sampling; },
+          {{"data", LabelSampling::Data},
+           {"frequency", LabelSampling::Data},
+           {"even", LabelSampling::Even}}),
+      make::integer({"train.d_steps", "updates of D a step, each with a batch of its own"},
+                    [](auto& c) -> auto& { return c.train.d_steps; }, {1, 100}),
+      make::choice<bool>({"train.classify_fakes_in_d",
+                          "whether fakes teach discriminator and classifier the classes as well"},
+                         [](auto& c) -> auto& { return c.train.classify_fakes_in_d; },
+                         {{"false", false}, {"true", true}}),
+      augment({"train.augment", "DiffAugment of what the discriminator sees"}),
   };
 }
 
@@ -284,7 +346,7 @@ const std::vector<ConfigKey>& config_keys() {
   static const Keys keys = [] {
     Keys all;
     for (const Keys& section : {data_keys(), model_keys(), precision_keys(), optimizer_keys(),
-                                train_keys(), output_keys()}) {
+                                train_keys(), stability_keys(), output_keys()}) {
       all.insert(all.end(), section.begin(), section.end());
     }
     return all;

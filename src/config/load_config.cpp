@@ -143,6 +143,7 @@ class ConfigReader {
   }
   void check_data();
   void check_loss_scale() const;
+  void check_training() const;
 
   std::string file_;
   Config config_;
@@ -198,9 +199,29 @@ void ConfigReader::check_loss_scale() const {
   }
 }
 
+void ConfigReader::check_training() const {
+  const TrainConfig& train = config_.train;
+  const OptimizerConfig& optimizer = config_.optimizer;
+  if (train.loss == SourceLoss::Hinge && train.label_smoothing > 0) {
+    fail(ErrorKind::Usage,
+         "{}: train.label_smoothing must be 0 for train.loss hinge, which has no targets, found {}",
+         origin("train.label_smoothing"), train.label_smoothing);
+  }
+  if (optimizer.schedule == RateDecay::Constant) return;
+  const std::int64_t end = optimizer.decay_steps > 0 ? optimizer.decay_steps : train.steps;
+  if (end <= optimizer.warmup_steps) {
+    fail(ErrorKind::Usage,
+         "{}: optimizer.schedule {} needs to know the step at which the learning rates have "
+         "fallen: set optimizer.decay_steps (or train.steps) above warmup_steps, found {} and {}",
+         origin("optimizer.schedule"), config_key("optimizer.schedule").get(config_), end,
+         optimizer.warmup_steps);
+  }
+}
+
 Config ConfigReader::finish() {
   check_data();
   check_loss_scale();
+  check_training();
   if (config_.train.steps == 0 && config_.train.minutes == 0) {
     fail(ErrorKind::Usage,
          "{}: train.steps and train.minutes are both 0, one of them must end the run",

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "train/train_state.h"
 
 namespace acgan {
 namespace {
@@ -16,10 +15,12 @@ constexpr std::int64_t kKernel = 4;
 // The generator's arrays by the names that its layers give them.
 class Arrays {
  public:
-  explicit Arrays(const Checkpoint& checkpoint) : checkpoint_(checkpoint) {}
+  Arrays(const Checkpoint& checkpoint, GeneratorWeights weights)
+      : checkpoint_(checkpoint), weights_(weights) {}
 
   std::vector<float> read(const std::string& name, const Shape& shape) const {
-    const Checkpoint::Array& array = generator_array(checkpoint_, "generator." + name, shape);
+    const Checkpoint::Array& array =
+        generator_array(checkpoint_, "generator." + name, shape, weights_);
     std::vector<float> values(static_cast<std::size_t>(shape.count()));
     std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
     return values;
@@ -27,6 +28,7 @@ class Arrays {
 
  private:
   const Checkpoint& checkpoint_;
+  GeneratorWeights weights_;
 };
 
 // y = scale x + shift for each feature: what follows a layer's product.
@@ -150,8 +152,9 @@ void check_finite(const Checkpoint& checkpoint, const FoldedGenerator& folded) {
 
 }  // namespace
 
-FoldedGenerator fold_generator(const Checkpoint& checkpoint, const AcganShape& shape) {
-  const Arrays arrays(checkpoint);
+FoldedGenerator fold_generator(const Checkpoint& checkpoint, const AcganShape& shape,
+                               GeneratorWeights weights) {
+  const Arrays arrays(checkpoint, weights);
   const std::int64_t wide = shape.widths.conv2_width, narrow = shape.widths.conv1_width;
   const std::int64_t channels = shape.channels;
   FoldedGenerator folded;

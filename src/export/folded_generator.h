@@ -5,6 +5,7 @@
 
 #include "model/acgan.h"
 #include "run/checkpoint.h"
+#include "train/train_state.h"
 
 namespace acgan {
 
@@ -35,6 +36,7 @@ struct FoldedGenerator {
 
 // The generator of a checkpoint whose model has this shape; computed in double. Throws
 // Error{Output} where an array is missing, has another shape, or gives a weight that is not finite.
-FoldedGenerator fold_generator(const Checkpoint& checkpoint, const AcganShape& shape);
+FoldedGenerator fold_generator(const Checkpoint& checkpoint, const AcganShape& shape,
+                               GeneratorWeights weights = GeneratorWeights::Average);
 
 }  // namespace acgan

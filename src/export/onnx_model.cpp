@@ -155,7 +155,8 @@ void check_fits_onnx(const AcganShape& shape, const std::string& source) {
        source, bytes >> 20);
 }
 
-std::string onnx_model(const Checkpoint& checkpoint, const ModelFacts& facts) {
+std::string onnx_model(const Checkpoint& checkpoint, const ModelFacts& facts,
+                       GeneratorWeights weights) {
   const AcganShape& shape = facts.shape;
   check_fits_onnx(shape, checkpoint.source());
   onnx::ModelProto model;
@@ -175,7 +176,7 @@ std::string onnx_model(const Checkpoint& checkpoint, const ModelFacts& facts) {
   writer.input(kClass, onnx::TensorProto::INT64, {},
                fmt::format("0 .. {}, names in the metadata", shape.classes - 1));
   writer.output(kImage, {shape.channels, shape.image_size, shape.image_size}, "in [0,1]");
-  write_weights(writer, fold_generator(checkpoint, shape), shape);
+  write_weights(writer, fold_generator(checkpoint, shape, weights), shape);
   write_nodes(writer);
 
   std::string content;

@@ -13,7 +13,8 @@ namespace acgan {
 // for any N; an image depends on its latent and class only. Metadata: "classes", a JSON list of
 // names by number, and "step". `facts` are the checkpoint's. Throws Error{Output} where the model
 // does not fit into such a file or the checkpoint has not what is needed.
-std::string onnx_model(const Checkpoint& checkpoint, const ModelFacts& facts);
+std::string onnx_model(const Checkpoint& checkpoint, const ModelFacts& facts,
+                       GeneratorWeights weights = GeneratorWeights::Average);
 
 // Throws Error{Output} naming `source` where the generator's weights pass the 2 GiB of a protobuf
 // message.

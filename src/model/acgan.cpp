@@ -7,7 +7,6 @@
 #include "nn/sigmoid.h"
 
 namespace acgan {
-namespace {
 
 void build_generator(Network& network, const AcganShape& shape) {
   const ModelConfig& w = shape.widths;
@@ -24,6 +23,8 @@ void build_generator(Network& network, const AcganShape& shape) {
   network.append(std::make_unique<Sigmoid>(
       "sigmoid", Shape{shape.image_size, shape.image_size, shape.channels}));
 }
+
+namespace {
 
 void build_trunk(Network& network, const AcganShape& shape) {
   const ModelConfig& w = shape.widths;

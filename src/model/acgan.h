@@ -13,6 +13,9 @@ struct AcganShape {
   ModelConfig widths;
 };
 
+// Adds the generator's layers to an empty network.
+void build_generator(Network& network, const AcganShape& shape);
+
 // The networks of an AC-GAN (Odena, Olah & Shlens 2017). The source head and the classifier share
 // the discriminator's trunk:
 //   generator      [z, one_hot(y)] -> image [S,S,C] in (0,1)

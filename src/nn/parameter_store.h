@@ -48,6 +48,7 @@ class ParameterStore {
   Tensor statistic(int index) const { return view(statistic_values_, at(statistics_, index)); }
 
   Tensor flat_master() const { return master_.view(); }
+  Tensor flat_statistics() const { return statistic_values_.view(); }
   // Empty where the working copy is the master itself.
   Tensor flat_working() const { return has_working_copy() ? working_.view() : Tensor{}; }
   Backend& backend() const { return *backend_; }

@@ -1,5 +1,7 @@
 #include "optim/adam.h"
 
+#include "backend/finish_step.h"
+
 namespace acgan {
 
 Adam::Share::Share(const ParameterStore& parameters)
@@ -16,7 +18,8 @@ Adam::Adam(Backend& backend, std::string name, std::vector<ParameterStore*> stor
       options_(options),
       state_(backend, {static_cast<std::int64_t>(sizeof(OptimizerState))}, DType::U8) {
   for (const ParameterStore* store : stores_) shares_.emplace_back(*store);
-  write_state({.learning_rate = options.learning_rate, .loss_scale = options.init_scale});
+  options_.schedule.base = options.learning_rate;
+  write_state({.learning_rate = rate_after(0), .loss_scale = options.init_scale});
 }
 
 const Adam::Share* Adam::find(const ParameterStore& store) const {
@@ -53,7 +56,13 @@ void Adam::flag_nonfinite() {
   for (const Share& share : shares_) backend_->flag_nonfinite(share.gradients.flat(), state());
 }
 
-void Adam::finish() { backend_->finish_step(state(), options_.constants, options_.policy); }
+float Adam::rate_after(std::int64_t applied) const {
+  return learning_rate_at(options_.schedule, applied);
+}
+
+void Adam::finish() {
+  backend_->finish_step(state(), options_.constants, options_.policy, options_.schedule);
+}
 
 std::size_t Adam::bytes() const {
   std::size_t bytes = 0;

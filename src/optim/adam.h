@@ -11,7 +11,8 @@ struct AdamOptions {
   AdamConstants constants;
   float learning_rate = 2e-4f;
   LossScalePolicy policy;
-  float init_scale = 1.0f;  // first loss scale
+  float init_scale = 1.0f;        // first loss scale
+  LearningRateSchedule schedule;  // its `base` is learning_rate
 };
 
 // One optimiser (D, G or Q): gradients, first and second moments over the stores that it trains,
@@ -32,6 +33,7 @@ class Adam {
 
   OptimizerState* state() const { return static_cast<OptimizerState*>(state_.view().data); }
   OptimizerState read_state() const;
+  float rate_after(std::int64_t applied) const;  // the learning rate after so many applied steps
   void write_state(const OptimizerState& value);
 
   void flag_nonfinite();

@@ -4,23 +4,21 @@
 
 namespace acgan {
 
-Sampler::Sampler(const Acgan& model, std::int64_t chunk)
-    : model_(model),
+Sampler::Sampler(const AcganShape& shape, const Network& generator, std::int64_t chunk)
+    : shape_(shape),
+      generator_(generator),
       chunk_(chunk),
-      z_(model.generator.parameters().backend(), {chunk, model.shape.widths.latent_dim},
-         DType::F32),
-      labels_(model.generator.parameters().backend(), {chunk}, DType::I32),
-      input_(model.generator.parameters().backend(),
-             {chunk, model.shape.widths.latent_dim + model.shape.classes},
-             model.generator.compute()),
-      images_(model.generator.parameters().backend(),
-              {chunk, model.shape.image_size, model.shape.image_size, model.shape.channels},
-              DType::F32),
-      pass_(model.generator, chunk, 1) {}
+      z_(generator.parameters().backend(), {chunk, shape.widths.latent_dim}, DType::F32),
+      labels_(generator.parameters().backend(), {chunk}, DType::I32),
+      input_(generator.parameters().backend(), {chunk, shape.widths.latent_dim + shape.classes},
+             generator.compute()),
+      images_(generator.parameters().backend(),
+              {chunk, shape.image_size, shape.image_size, shape.channels}, DType::F32),
+      pass_(generator, chunk, 1) {}
 
 void Sampler::infer(std::size_t n, float* images) {
-  Backend& backend = model_.generator.parameters().backend();
-  model_.generator.infer(input_.view(), pass_);
+  Backend& backend = generator_.parameters().backend();
+  generator_.infer(input_.view(), pass_);
   backend.cast(pass_.output().reshaped(images_.view().shape), images_.view());
   const auto pixels = static_cast<std::size_t>(images_.view().row_size());
   std::vector<float> chunk(static_cast<std::size_t>(chunk_) * pixels);
@@ -30,8 +28,8 @@ void Sampler::infer(std::size_t n, float* images) {
 
 std::vector<float> Sampler::generate(std::span<const float> z,
                                      std::span<const std::int32_t> labels) {
-  Backend& backend = model_.generator.parameters().backend();
-  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  Backend& backend = generator_.parameters().backend();
+  const auto latent = static_cast<std::size_t>(shape_.widths.latent_dim);
   const auto pixels = static_cast<std::size_t>(images_.view().row_size());
   const auto chunk = static_cast<std::size_t>(chunk_);
   ACGAN_CHECK(z.size() == labels.size() * latent);
@@ -52,9 +50,9 @@ std::vector<float> Sampler::generate(std::span<const float> z,
 
 std::vector<float> Sampler::generate_blends(std::span<const float> z,
                                             std::span<const float> class_weights) {
-  Backend& backend = model_.generator.parameters().backend();
-  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
-  const auto classes = static_cast<std::size_t>(model_.shape.classes);
+  Backend& backend = generator_.parameters().backend();
+  const auto latent = static_cast<std::size_t>(shape_.widths.latent_dim);
+  const auto classes = static_cast<std::size_t>(shape_.classes);
   const auto pixels = static_cast<std::size_t>(images_.view().row_size());
   const auto chunk = static_cast<std::size_t>(chunk_);
   const std::size_t count = z.size() / latent, width = latent + classes;
@@ -76,7 +74,7 @@ std::vector<float> Sampler::generate_blends(std::span<const float> z,
 
 std::vector<std::uint8_t> Sampler::generate_grid(std::span<const float> z_by_row,
                                                  std::span<const std::int32_t> classes) {
-  const auto latent = static_cast<std::size_t>(model_.shape.widths.latent_dim);
+  const auto latent = static_cast<std::size_t>(shape_.widths.latent_dim);
   std::vector<float> z;
   std::vector<std::int32_t> labels;
   for (std::size_t row = 0; row < z_by_row.size() / latent; ++row) {

@@ -17,7 +17,8 @@ inline constexpr std::int64_t kSampleChunk = 50;
 class Sampler {
  public:
   // Holds memory for `chunk` images at a time.
-  Sampler(const Acgan& model, std::int64_t chunk);
+  Sampler(const AcganShape& shape, const Network& generator, std::int64_t chunk);
+  Sampler(const Acgan& model, std::int64_t chunk) : Sampler(model.shape, model.generator, chunk) {}
 
   // z [n, latent_dim], labels [n] -> images [n,H,W,C] in [0,1].
   std::vector<float> generate(std::span<const float> z, std::span<const std::int32_t> labels);
@@ -33,7 +34,8 @@ class Sampler {
   // Images of the `n` inputs in input_, to `images`.
   void infer(std::size_t n, float* images);
 
-  const Acgan& model_;
+  AcganShape shape_;
+  const Network& generator_;
   std::int64_t chunk_;
   OwnedTensor z_, labels_, input_, images_;
   Activations pass_;

@@ -13,13 +13,31 @@
 namespace acgan {
 namespace {
 
-AdamOptions adam_options(const Config& config, double learning_rate) {
+// Steps are counted by the optimiser, which makes `updates` of them in a step of the training.
+LearningRateSchedule rate_schedule(const Config& config, std::int64_t updates) {
+  const OptimizerConfig& optimizer = config.optimizer;
+  const std::int64_t end = optimizer.decay_steps > 0 ? optimizer.decay_steps : config.train.steps;
+  return {.kind = optimizer.schedule == RateDecay::Linear   ? RateSchedule::Linear
+                  : optimizer.schedule == RateDecay::Cosine ? RateSchedule::Cosine
+                                                            : RateSchedule::Constant,
+          .final_fraction = static_cast<float>(optimizer.decay_to),
+          .warmup_steps = updates * optimizer.warmup_steps,
+          .decay_steps = updates * end};
+}
+
+Augmentation augmentation(const TrainConfig& train) {
+  const auto wants = [&](const char* name) { return std::ranges::count(train.augment, name) > 0; };
+  return {.color = wants("color"), .translation = wants("translation"), .cutout = wants("cutout")};
+}
+
+AdamOptions adam_options(const Config& config, double learning_rate, std::int64_t updates) {
   const PrecisionConfig& precision = config.precision;
   AdamOptions options;
   options.constants = {.beta1 = static_cast<float>(config.optimizer.beta1),
                        .beta2 = static_cast<float>(config.optimizer.beta2),
                        .epsilon = static_cast<float>(config.optimizer.epsilon)};
   options.learning_rate = static_cast<float>(learning_rate);
+  options.schedule = rate_schedule(config, updates);
   if (precision.mode == PrecisionMode::Fp32) return options;  // scale 1, fixed
   options.init_scale = static_cast<float>(precision.loss_scale.value_or(precision.init_scale));
   options.policy = {.dynamic = !precision.loss_scale.has_value(),
@@ -144,10 +162,19 @@ TrainStepOptions step_options(const Config& config, const Dataset& dataset, DTyp
           .compute = compute,
           .objective = config.train.objective,
           .batch = config.train.batch,
-          .d = adam_options(config, rates.d),
-          .g = adam_options(config, rates.g),
-          .q = adam_options(config, rates.q),
-          .seed = seed};
+          .d = adam_options(config, rates.d, config.train.d_steps),
+          .g = adam_options(config, rates.g, 1),
+          .q = adam_options(config, rates.q, 1),
+          .seed = seed,
+          .ema = {.decay = static_cast<float>(config.train.ema),
+                  .ramp_up = static_cast<float>(config.train.ema_rampup)},
+          .loss = config.train.loss,
+          .label_smoothing = static_cast<float>(config.train.label_smoothing),
+          .label_sampling = config.train.label_sampling,
+          .d_steps = config.train.d_steps,
+          .classify_fakes_in_d = config.train.classify_fakes_in_d,
+          .flip = config.data.flip,
+          .augment = augmentation(config.train)};
 }
 
 DataFacts facts_of(const Dataset& dataset, const Config& config) {

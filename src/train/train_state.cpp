@@ -116,6 +116,21 @@ void visit_network(const Network& network, const Visitor& visit) {
   for (int i = 0; i < store.statistics(); ++i) visit(store.statistic_name(i), store.statistic(i));
 }
 
+// Before the names of the generator's arrays where they are averages.
+const std::string kAveragePrefix = "ema.";
+
+bool has_average(const Checkpoint& checkpoint) {
+  return checkpoint.has(kAveragePrefix + "generator.dense1.weight");
+}
+
+// A run that begins to keep an average starts it from the generator that it goes on with.
+template <typename Load>
+void load_average(const Checkpoint& checkpoint, TrainStep& step, const Load& load) {
+  if (!has_average(checkpoint)) return step.average()->start_from(step.model().generator);
+  visit_network(step.average()->network(), load);
+  step.refresh_average();
+}
+
 template <typename Visitor>
 void visit_moments(const Adam& optimizer, const Visitor& visit) {
   for (const ParameterStore* store : optimizer.stores()) {
@@ -149,14 +164,14 @@ void check_range(const Checkpoint& checkpoint, const std::string& name, T value,
 }
 
 void check_optimizer_state(const Checkpoint& checkpoint, const std::string& prefix,
-                           const OptimizerState& state, std::int64_t steps) {
+                           const OptimizerState& state, std::int64_t updates) {
   const auto check = [&](const char* name, auto value, auto low, auto high) {
     check_range(checkpoint, prefix + name, value, low, high);
   };
   check("beta1_power", state.beta1_power, 0.0, 1.0);
   check("beta2_power", state.beta2_power, 0.0, 1.0);
-  check("applied", state.applied, std::int64_t{0}, steps);
-  check("skipped", state.skipped, std::int64_t{0}, steps - state.applied);
+  check("applied", state.applied, std::int64_t{0}, updates);
+  check("skipped", state.skipped, std::int64_t{0}, updates - state.applied);
   check("clean_steps", state.clean_steps, 0, std::numeric_limits<std::int32_t>::max());
   check("consecutive_skips", state.consecutive_skips, 0, std::numeric_limits<std::int32_t>::max());
   check("loss_scale", state.loss_scale, std::numeric_limits<float>::denorm_min(),
@@ -222,6 +237,7 @@ Checkpoint save_state(const TrainStep& step, const DataLoader::Position& positio
     save_array(checkpoint, backend, name, tensor);
   };
   for (const Network* network : step.model().networks()) visit_network(*network, save);
+  if (step.average() != nullptr) visit_network(step.average()->network(), save);
   for (const auto& optimizer : step.optimizers()) {
     visit_moments(*optimizer, save);
     const OptimizerState state = optimizer->read_state();
@@ -245,6 +261,7 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
     visit_network(*network, load);
     network->parameters().refresh_working();
   }
+  if (step.average() != nullptr) load_average(checkpoint, step, load);
   DataLoader::Position position;
   RandomState random;
   visit_run_state(position, progress, random, ScalarReader{checkpoint});
@@ -252,9 +269,13 @@ void load_state(const Checkpoint& checkpoint, TrainStep& step, DataLoader& loade
   for (const auto& optimizer : step.optimizers()) {
     visit_moments(*optimizer, load);
     const std::string prefix = "optimizer.state." + optimizer->name() + ".";
-    OptimizerState state = optimizer->read_state();  // keeps this run's learning rate
+    OptimizerState state;
     visit_optimizer_state(prefix, state, ScalarReader{checkpoint});
-    check_optimizer_state(checkpoint, prefix, state, progress.step);
+    // D may make several updates a step; each draws its own latents.
+    const bool is_d = optimizer == step.optimizers().front();
+    check_optimizer_state(checkpoint, prefix, state,
+                          is_d ? static_cast<std::int64_t>(random.step) : progress.step);
+    state.learning_rate = optimizer->rate_after(state.applied);  // as this run's config has it
     optimizer->write_state(state);
   }
   loader.seek(position);
@@ -302,17 +323,24 @@ ModelFacts read_model_facts(const Checkpoint& checkpoint) {
   return facts;
 }
 
-const Checkpoint::Array& generator_array(const Checkpoint& checkpoint, const std::string& name,
-                                         const Shape& shape) {
-  return checked_array(checkpoint, name, shape);
+GeneratorWeights weights_in(const Checkpoint& checkpoint, GeneratorWeights wanted) {
+  return has_average(checkpoint) ? wanted : GeneratorWeights::Live;
 }
 
-void load_generator(const Checkpoint& checkpoint, Acgan& model) {
+const Checkpoint::Array& generator_array(const Checkpoint& checkpoint, const std::string& name,
+                                         const Shape& shape, GeneratorWeights wanted) {
+  const bool is_average = weights_in(checkpoint, wanted) == GeneratorWeights::Average;
+  return checked_array(checkpoint, is_average ? kAveragePrefix + name : name, shape);
+}
+
+GeneratorWeights load_generator(const Checkpoint& checkpoint, Acgan& model,
+                                GeneratorWeights wanted) {
   Backend& backend = model.generator.parameters().backend();
   visit_network(model.generator, [&](const std::string& name, const Tensor& tensor) {
-    backend.upload(tensor, generator_array(checkpoint, name, tensor.shape).bytes.data());
+    backend.upload(tensor, generator_array(checkpoint, name, tensor.shape, wanted).bytes.data());
   });
   model.generator.parameters().refresh_working();
+  return weights_in(checkpoint, wanted);
 }
 
 }  // namespace acgan

@@ -40,13 +40,19 @@ Progress progress_of(const Checkpoint& checkpoint);
 // The seed of the run that saved it. Throws Error{Output} where it is none of ours.
 std::uint64_t seed_of(const Checkpoint& checkpoint);
 
-// For sampling: the shape and class names, and the generator's weights and running statistics.
+// For sampling: the shape and class names.
 ModelFacts read_model_facts(const Checkpoint& checkpoint);
+
+enum class GeneratorWeights { Average, Live };
+// Which weights there are where `wanted` is asked for: Live also where the run kept no average.
+GeneratorWeights weights_in(const Checkpoint& checkpoint, GeneratorWeights wanted);
 // What generates, by the network's name for it ("generator.dense1.weight"): everybody who uses a
 // trained generator takes its arrays from here. Throws Error{Output} unless it is F32 of this
 // shape.
 const Checkpoint::Array& generator_array(const Checkpoint& checkpoint, const std::string& name,
-                                         const Shape& shape);
-void load_generator(const Checkpoint& checkpoint, Acgan& model);
+                                         const Shape& shape, GeneratorWeights wanted);
+// The generator's weights and running statistics. Returns which they are.
+GeneratorWeights load_generator(const Checkpoint& checkpoint, Acgan& model,
+                                GeneratorWeights wanted = GeneratorWeights::Average);
 
 }  // namespace acgan

@@ -7,6 +7,7 @@
 
 #include "model/acgan.h"
 #include "optim/adam.h"
+#include "train/generator_average.h"
 
 namespace acgan {
 
@@ -18,6 +19,14 @@ struct TrainStepOptions {
   AdamOptions d, g, q;
   std::uint64_t seed = 1;
   float image_divisor = 255.0f;  // pixel / divisor enters the discriminator
+  EmaOptions ema = {};
+  SourceLoss loss = SourceLoss::Bce;
+  float label_smoothing = 0.0f;  // of bce; the target of real images is 1 minus this, for D only
+  LabelSampling label_sampling = LabelSampling::Data;
+  std::int64_t d_steps = 1;         // updates of D in a step
+  bool classify_fakes_in_d = true;  // the classes of fakes teach trunk and classifier too
+  bool flip = false;                // half of the real images are mirrored
+  Augmentation augment = {};        // of what the discriminator sees
 };
 
 // Means over the batch of one step's losses, and the classifier's hit rates; lies in backend memory
@@ -50,15 +59,28 @@ class TrainStep {
  public:
   TrainStep(Backend& backend, const TrainStepOptions& options);
 
+  void initialize(std::uint64_t seed);  // weights and their average
+
   // images U8 [M,H,W,C] and labels I32 [M] in backend memory; indices I32 [batch] on the host.
   void load_batch(const Tensor& images, const Tensor& labels,
                   std::span<const std::int32_t> indices);
   // Draws latents and runs both halves. After two steps in which operations run as they are asked
   // for, each half is captured once and replayed (on a GPU as a CUDA graph).
   void run();
+  // An update of D alone, on the batch that was loaded.
+  void run_discriminator();
+  // All that comes before run() in a step: `load` brings a batch, once for each update of D.
+  template <typename Load>
+  void load_step(const Load& load) {
+    for (std::int64_t extra = 1; extra < options_.d_steps; ++extra) {
+      load();
+      run_discriminator();
+    }
+    load();
+  }
 
   // The parts of run(), for tests.
-  void draw_latents();                          // from the random state, which moves on
+  void draw_latents();  // and labels of fakes, from the random state, which moves on
   void load_latents(std::span<const float> z);  // [batch * latent_dim], instead of draw_latents()
   void discriminator_half();
   void generator_half();
@@ -76,6 +98,16 @@ class TrainStep {
   Backend& backend() const { return backend_; }
   // D, G and, with Objective::Dgq, Q.
   const std::vector<std::unique_ptr<Adam>>& optimizers() const { return optimizers_; }
+  // Null where none is kept.
+  GeneratorAverage* average() const { return average_.get(); }
+  // The generator that images are drawn with: the average where one is kept. Its working copy is
+  // as old as the last refresh_average().
+  const Network& drawn_generator() const {
+    return average_ ? average_->network() : model_.generator;
+  }
+  void refresh_average() const {
+    if (average_) average_->refresh();
+  }
   std::vector<MemoryShare> memory() const;
   double step_flops() const;  // of one step, multiply-adds count two
 
@@ -106,8 +138,24 @@ class TrainStep {
   Adam& q() { return *optimizers_[2]; }
   float* metric(float StepMetrics::*member) const;
 
-  void source_loss(const Tensor& logits, float target, float StepMetrics::*loss,
+  RandomState* random() const { return static_cast<RandomState*>(random_.view().data); }
+  const Tensor& fake_labels() const {
+    return fake_labels_.view() ? fake_labels_.view() : labels_.view();
+  }
+  const Tensor& seen_images() const {
+    return augmented_.view() ? augmented_.view() : images_.view();
+  }
+  Tensor seen_fakes() const { return seen_images().slice(options_.batch, options_.batch); }
+  Tensor seen_gradient() const {
+    return augmented_gradient_.view() ? augmented_gradient_.view() : image_gradient_.view();
+  }
+
+  void draw_and_discriminate();
+  void augment_images();
+  void augment_backward(std::int64_t cotangents);
+  void source_loss(const Tensor& logits, SourceTerm term, float StepMetrics::*loss,
                    const Tensor& gradient, const Adam& scaler);
+  void joint_class_backward(const Tensor& df);
   void class_loss(const Activations& pass, std::int64_t group, float StepMetrics::*loss,
                   float StepMetrics::*accuracy, const Tensor& gradient, const Adam& scaler);
   void dgq_generator_half();
@@ -117,20 +165,24 @@ class TrainStep {
   TrainStepOptions options_;
   Acgan model_;
   std::vector<std::unique_ptr<Adam>> optimizers_;
+  std::unique_ptr<GeneratorAverage> average_;
   OwnedTensor images_;           // [2 * batch, H, W, C]: real, fake
-  OwnedTensor labels_;           // I32 [batch], of the real and of the fake images
+  OwnedTensor augmented_;        // the same as the discriminator sees them; or empty: as they are
+  OwnedTensor labels_;           // I32 [batch], of the real images
+  OwnedTensor fake_labels_;      // I32 [batch], of the fake ones; or empty: those of the real ones
   OwnedTensor indices_;          // I32 [batch]
   OwnedTensor latents_;          // F32 [batch, Z]
   OwnedTensor generator_input_;  // [batch, Z + K]
   Activations generator_pass_, trunk_pass_, head_pass_, fake_head_pass_, classifier_pass_;
   std::unique_ptr<JointPasses> joint_;
   GradientScratch scratch_;
-  OwnedTensor source_gradient_;   // [2 * batch, 1]
-  OwnedTensor class_gradient_;    // [2 * batch, K]
-  OwnedTensor feature_gradient_;  // [3 * batch, dense_width]
-  OwnedTensor image_gradient_;    // [2 * batch, H, W, C]
-  OwnedTensor metrics_;           // StepMetrics
-  OwnedTensor random_;            // RandomState
+  OwnedTensor source_gradient_;     // [2 * batch, 1]
+  OwnedTensor class_gradient_;      // [2 * batch, K]
+  OwnedTensor feature_gradient_;    // [3 * batch, dense_width]
+  OwnedTensor image_gradient_;      // [2 * batch, H, W, C]
+  OwnedTensor augmented_gradient_;  // of augmented_, as image_gradient_
+  OwnedTensor metrics_;             // StepMetrics
+  OwnedTensor random_;              // RandomState
   int eager_steps_ = 0;
   std::unique_ptr<CapturedWork> discriminator_work_, generator_work_;
 };

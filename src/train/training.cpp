@@ -56,7 +56,7 @@ Training::Training(const TrainRequest& request, Log& log, const std::atomic<int>
             total_bytes(plan_memory(step_options(config_, dataset_, compute_, seed_)))),
       step_(make_train_step(*backend_, step_options(config_, dataset_, compute_, seed_))),
       loader_(dataset_.count(), seed_),
-      sampler_(step_.model(), kSampleChunk),
+      sampler_(step_.model().shape, step_.drawn_generator(), kSampleChunk),
       sample_z_(sample_latents(seed_, config_.output.rows, config_.model.latent_dim)),
       all_classes_(dataset_.class_names.size()),
       sample_schedule_(config_.output.sample_every, config_.output.sample_at),
@@ -65,7 +65,7 @@ Training::Training(const TrainRequest& request, Log& log, const std::atomic<int>
       pipeline_(step_),
       writes_(config_.output.on_write_error, log),
       collapse_(dataset_.class_names, config_.train.batch) {
-  step_.model().initialize(seed_);
+  step_.initialize(seed_);
   std::iota(all_classes_.begin(), all_classes_.end(), 0);
   if (resume_) load_resume_point();
   for (const auto& adam : step_.optimizers()) optimizer_states_.push_back(adam->read_state());
@@ -203,6 +203,7 @@ void Training::dry_run() {
   if (config_.output.evaluate_every > 0) load_real_data(data_config(request_), seed_);
   start_step();
   check_finite(complete_step());
+  step_.refresh_average();
   sampler_.generate_grid(sample_z_, all_classes_);
   const Checkpoint checkpoint =
       save_state(step_, loader_.position(), progress_, effective_config(), facts_);

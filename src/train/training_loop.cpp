@@ -34,9 +34,11 @@ void Training::train() {
 void Training::start_step() {
   pipeline_.resting_if_idle();
   std::vector<std::int32_t> indices(static_cast<std::size_t>(config_.train.batch));
-  loader_.next(indices);
-  feed_.load(step_, indices);
   try {
+    step_.load_step([&] {
+      loader_.next(indices);
+      feed_.load(step_, indices);
+    });
     pipeline_.start();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Device || pipeline_.started() != 0 || config_.train.batch < 4) {
@@ -55,12 +57,13 @@ StepRecord Training::complete_step() {
 
   ++progress_.step;
   progress_.elapsed_seconds += seconds;
-  images_seen_ += config_.train.batch;
+  const std::int64_t images = config_.train.batch * config_.train.d_steps;
+  images_seen_ += images;
   StepRecord record{.step = progress_.step,
                     .images = images_seen_,
                     .elapsed_seconds = progress_.elapsed_seconds,
                     .batch_ms = 1e3 * seconds,
-                    .images_per_second = static_cast<double>(config_.train.batch) / seconds,
+                    .images_per_second = static_cast<double>(images) / seconds,
                     .d_loss = metrics.d(),
                     .g_loss = metrics.g,
                     .q_loss = metrics.q(),
@@ -147,6 +150,7 @@ std::string Training::fakes_file() const {
 
 void Training::sample(const std::string& path) {
   const Stopwatch watch(sampling_seconds_);
+  step_.refresh_average();
   const std::vector<std::uint8_t> pixels = sampler_.generate_grid(sample_z_, all_classes_);
   const Picture grid = make_grid(pixels, config_.output.rows, step_.options().shape.classes,
                                  dataset_.height, dataset_.width, dataset_.channels);
@@ -174,6 +178,7 @@ void Training::save() {
 
 void Training::evaluate() {
   const Stopwatch watch(evaluating_seconds_);
+  step_.refresh_average();
   const QualityFigures figures = evaluation_->run(sampler_, config_.model.latent_dim, progress_);
   evaluated_step_ = progress_.step;
   log_.info("quality: {}", quality_line(figures, evaluation_->meter().floor()));

@@ -129,7 +129,12 @@ TEST_CASE("sample's options") {
   CHECK(defaults.rows == 10);
   CHECK(defaults.out == "samples.png");
   CHECK(defaults.device == "auto");
+  CHECK(defaults.weights == GeneratorWeights::Average);
   CHECK(sample({"sample", "--checkpoint", "c", "--singles"}).out == "samples");
+  CHECK(sample({"sample", "--checkpoint", "c", "--weights", "live"}).weights ==
+        GeneratorWeights::Live);
+  CHECK_THROWS_WITH(sample({"sample", "--checkpoint", "c", "--weights", "ema"}),
+                    Catch::Contains("--weights must be average or live, found 'ema'"));
   const SampleCommand command = sample({"sample", "--checkpoint", "c", "--classes", "cat,dog",
                                         "--seed", "18446744073709551615", "--rows", "3", "--out",
                                         "x.npy", "--device", "cuda:2", "--threads", "1"});

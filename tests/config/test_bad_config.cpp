@@ -17,7 +17,8 @@ struct BadConfig {
 TEST_CASE("unknown keys are named with line, nearest key and what the section has") {
   const std::string train =
       "('train' has batch, steps, minutes, seed, device, threads, objective, "
-      "conv, allow_tf32)";
+      "conv, allow_tf32, ema, ema_rampup, loss, label_smoothing, label_sampling, d_steps, "
+      "classify_fakes_in_d, augment)";
   const std::string top = "(the top level has data, model, precision, optimizer, train, output)";
   const BadConfig cases[] = {
       {"# c\ntrain:\n  bacth: 64\n",
@@ -61,14 +62,16 @@ TEST_CASE("files that are no config are refused in one sentence") {
       {"train: {batch: 2}\n]", "FILE:2: not valid YAML: illegal flow end"},
       {"train:\n",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
-       "threads, objective, conv, allow_tf32), found nothing"},
+       "threads, objective, conv, allow_tf32, ema, ema_rampup, loss, label_smoothing, "
+       "label_sampling, d_steps, classify_fakes_in_d, augment), found nothing"},
       {"data:\n  - kind\n",
        "FILE:1: data must be a map of keys (kind, path, classes, "
        "limit_per_class, image_size, channels, only_recognized, labels, skip_unreadable, cache, "
-       "doodles_per_class, held_out), found a list"},
+       "doodles_per_class, held_out, flip), found a list"},
       {"train: 5",
        "FILE:1: train must be a map of keys (batch, steps, minutes, seed, device, "
-       "threads, objective, conv, allow_tf32), found '5'"},
+       "threads, objective, conv, allow_tf32, ema, ema_rampup, loss, label_smoothing, "
+       "label_sampling, d_steps, classify_fakes_in_d, augment), found '5'"},
       {"train: {[a]: 1}", "FILE:1: keys must be plain names, found a list"},
       {"train: &x {batch: *x}",
        "FILE:1: train.batch must be an integer from 2 to 65536, found a map"},
@@ -168,6 +171,7 @@ TEST_CASE("every key has its range") {
       {"data.cache", {"no", "0"}, {"true", "false"}},
       {"data.doodles_per_class", {"0", "1000001"}, {"1", "1000000"}},
       {"data.held_out", {"-0.1", "0.6", "x", "0.1"}, {"0"}},  // doodles need none
+      {"data.flip", {"1", "yes"}, {"true", "false"}},
       {"model.latent_dim", {"0", "65537", "1.5"}, {"1", "65536"}},
       {"model.dense_width", {"0", "65537"}, {"1", "65536"}},
       {"model.conv1_width", {"0", "65537"}, {"1", "65536"}},
@@ -190,6 +194,10 @@ TEST_CASE("every key has its range") {
       {"optimizer.beta1", {"1", "0.99999999999"}, {"0", "0.5", "0.9999"}},
       {"optimizer.beta2", {"1"}, {"0", "0.999"}},
       {"optimizer.epsilon", {"0", "2"}, {"1e-12", "1"}},
+      {"optimizer.schedule", {"Linear", "step", "linear", "cosine"}, {"constant"}},  // no end
+      {"optimizer.warmup_steps", {"-1", "1.5"}, {"0", "1000"}},
+      {"optimizer.decay_steps", {"-1", "1e3"}, {"0", "1000"}},
+      {"optimizer.decay_to", {"-0.1", "1.1", "x"}, {"0", "0.5", "1"}},
       {"train.batch", {"1", "65537"}, {"2", "65536"}},
       {"train.steps", {"-1", "1e3"}, {"0", "1000000000000"}},
       {"train.minutes", {"-1", "nan", "1e8", "7d", "0"}, {"0.001", "90s", "'1.5h'"}},
@@ -201,6 +209,16 @@ TEST_CASE("every key has its range") {
       {"train.objective", {"DGQ", "gan"}, {"dgq", "joint"}},
       {"train.conv", {"cuDNN", "ours", "true"}, {"auto", "handwritten", "cudnn"}},
       {"train.allow_tf32", {"1", "yes", "True", "~"}, {"true", "false"}},
+      {"train.ema", {"1", "-0.1", "0.99999999999", "x"}, {"0", "0.999"}},
+      {"train.ema_rampup", {"-1", "0.5"}, {"0", "10"}},
+      {"train.loss", {"wgan", "BCE"}, {"bce", "hinge"}},
+      {"train.label_smoothing", {"0.5", "-0.1"}, {"0", "0.1"}},
+      {"train.label_sampling", {"uniform", "true"}, {"data", "even", "frequency"}},
+      {"train.d_steps", {"0", "101", "1.5"}, {"1", "100"}},
+      {"train.classify_fakes_in_d", {"yes", "0"}, {"true", "false"}},
+      {"train.augment",
+       {"color", "[colour]", "[color, color]", "[~]", "[[color]]"},
+       {"[]", "[color, translation, cutout]", "[cutout]"}},
       {"output.dir", {"''", "~", "[a]"}, {"runs", "1"}},
       {"output.sample_every", {"-1", "x"}, {"0", "30s"}},
       {"output.sample_at", {"3", "[1, x]", "[-1]", "{a: 1}"}, {"[]", "[1, 90s]"}},

@@ -103,6 +103,26 @@ TEST_CASE("a generator whose batch norms are folded makes the same images") {
   }
 }
 
+TEST_CASE("the average is exported where there is one, or the live weights where asked for") {
+  TrainStepOptions options = small_options(DType::F32);
+  options.ema.decay = 0.9f;
+  Harness harness(options);
+  const Checkpoint checkpoint = trained_checkpoint(harness);
+  const auto weight_of = [&](GeneratorWeights weights) {
+    return fold_generator(checkpoint, options.shape, weights).dense2_weight.values;
+  };
+  Acgan model(*harness.backend_, options.shape, DType::F32);
+  const std::vector<float> z = sample_latents(4, 1, 6);
+  for (const auto weights : {GeneratorWeights::Average, GeneratorWeights::Live}) {
+    load_generator(checkpoint, model, weights);
+    const std::vector<float> ours = Sampler(model, 1).generate(z, std::vector<std::int32_t>{1});
+    const std::vector<double> image =
+        image_of(fold_generator(checkpoint, options.shape, weights), z, 1);
+    for (std::size_t i = 0; i < 144; ++i) CHECK(std::abs(image[i] - ours[i]) < 1e-6);
+  }
+  CHECK(weight_of(GeneratorWeights::Average) != weight_of(GeneratorWeights::Live));
+}
+
 TEST_CASE("the ONNX checker finds the shape that the output says") {
   Harness harness(small_options(DType::F32));
   const Checkpoint checkpoint = trained_checkpoint(harness);

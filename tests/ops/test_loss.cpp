@@ -34,6 +34,19 @@ LossReference bce(const Values& logits, double target) {
   return result;
 }
 
+LossReference hinge(const Values& logits, SourceTerm term) {
+  LossReference result;
+  const auto count = static_cast<double>(logits.size());
+  for (const double l : logits) {
+    const double distance = term == SourceTerm::Real ? 1.0 - l : 1.0 + l;
+    const double slope = term == SourceTerm::Real ? -1.0 : 1.0;
+    const bool is_generator = term == SourceTerm::Generator;
+    result.loss += (is_generator ? -l : std::max(0.0, distance)) / count;
+    result.gradient.push_back((is_generator ? -1.0 : distance > 0.0 ? slope : 0.0) / count);
+  }
+  return result;
+}
+
 LossReference cross_entropy(const Values& logits, const Values& labels) {
   LossReference result;
   const std::size_t rows = labels.size();
@@ -101,6 +114,35 @@ TEST_CASE_METHOD(LossFixture, "binary cross entropy is close to float64", "[ops]
 
   backend().bce_with_logits(view, target, into({}, Accumulation::Add));
   CHECK_THAT(loss.read(), close_to(2.0 * expected.loss));
+}
+
+TEST_CASE_METHOD(LossFixture, "hinge loss is close to float64", "[ops][loss]") {
+  const DType dtype = any_dtype();
+  const std::int64_t count = GENERATE(1, 3, 64, 1023);
+  const SourceTerm term = GENERATE(SourceTerm::Real, SourceTerm::Fake, SourceTerm::Generator);
+  const float scale = GENERATE(1.0f, 16384.0f);
+  CAPTURE(name_of(dtype), count, static_cast<int>(term), scale);
+  const Values logits = rounded(random_values(count, 7, -3.0, 3.0), DType::F32);
+  const LossReference expected = hinge(logits, term);
+  const Tensor view = input({count, 1}, DType::F32, logits);
+  const Tensor gradient = output({count, 1}, dtype);
+  scale_losses_by(scale);
+  backend().hinge_loss(view, term, into(gradient));
+  CHECK_THAT(loss.read(), close_to(expected.loss));
+  check_close(read(gradient), scaled(expected.gradient, scale, logits.size()), dtype);
+
+  backend().hinge_loss(view, term, into({}, Accumulation::Add));
+  CHECK_THAT(loss.read(), close_to(2.0 * expected.loss));
+}
+
+TEST_CASE_METHOD(LossFixture, "a hinge does not hide logits that are not finite", "[ops][loss]") {
+  const double fault = GENERATE(as<double>{}, kInfinity, -kInfinity, std::nan(""));
+  const SourceTerm term = GENERATE(SourceTerm::Real, SourceTerm::Fake, SourceTerm::Generator);
+  const Tensor gradient = output({3}, DType::F32);
+  backend().hinge_loss(input({3}, DType::F32, {0.5, fault, 2.0}), term, into(gradient));
+  CHECK(!std::isfinite(loss.read()));
+  CHECK(!std::isfinite(read(gradient)[1]));
+  CHECK(std::isfinite(read(gradient)[0]));
 }
 
 TEST_CASE_METHOD(LossFixture, "softmax cross entropy is close to float64", "[ops][loss]") {
@@ -213,6 +255,23 @@ TEST_CASE_METHOD(HostFixture, "loss gradients equal finite differences", "[ops][
                                     {.loss = loss.get(), .gradient = gradient}, nullptr);
     return double{loss.read()};
   };
+  const SourceTerm term = GENERATE(SourceTerm::Real, SourceTerm::Fake, SourceTerm::Generator);
+  const auto hinged = [&](const Values& at, const Tensor& gradient) {
+    GuardedTensor tensor(backend(), {12}, DType::F32);
+    tensor.write(at);
+    backend().hinge_loss(tensor.view(), term, {.loss = loss.get(), .gradient = gradient});
+    return double{loss.read()};
+  };
+  Values off_the_kink = logits;  // where the slope jumps no difference quotient has it
+  for (double& l : off_the_kink) {
+    if (std::abs(std::abs(l) - 1.0) < 0.1) l *= 1.5;
+  }
+  const Tensor hinge_gradient = output({12}, DType::F32);
+  hinged(off_the_kink, hinge_gradient);
+  check_gradient(
+      read(hinge_gradient),
+      numerical_gradient(off_the_kink, 0x1p-5, [&](const Values& v) { return hinged(v, {}); }),
+      1e-4);
   const Tensor binary_gradient = output({12}, DType::F32);
   const Tensor softmax_gradient = output({4, 3}, DType::F32);
   binary(logits, binary_gradient);

@@ -73,8 +73,9 @@ class AdamFixture : public TensorFixture {
         {.master = master, .working = working, .optimizers = arguments, .constants = kConstants});
   }
 
-  void finish(const Moments& optimizer, const LossScalePolicy& policy = {}) {
-    backend().finish_step(optimizer.state.get(), kConstants, policy);
+  void finish(const Moments& optimizer, const LossScalePolicy& policy = {},
+              const LearningRateSchedule& schedule = {}) {
+    backend().finish_step(optimizer.state.get(), kConstants, policy, schedule);
   }
 };
 

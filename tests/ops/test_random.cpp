@@ -97,6 +97,27 @@ TEST_CASE_METHOD(RandomFixture, "steps, streams and seeds give other numbers", "
   CHECK(count_of_new(draw(high, RandomStream::Latents, 64)) == 64);
 }
 
+TEST_CASE_METHOD(TensorFixture, "drawn labels are the words of their stream, evenly",
+                 "[ops][random]") {
+  const std::int64_t count = GENERATE(1, 5, 1023, 21000);
+  const std::int64_t classes = GENERATE(1, 7, 345);
+  CAPTURE(count, classes);
+  const RandomState state{.seed = 21, .step = (std::uint64_t{3} << 32) + 9};
+  const DeviceValue<RandomState> memory(backend(), state);
+  const Tensor labels = in_out({count}, DType::I32, Values(static_cast<std::size_t>(count), -1.0));
+  backend().draw_labels(memory.get(), classes, labels);
+  std::vector<int> bins(static_cast<std::size_t>(classes));
+  const Values drawn = read(labels);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const Words words = philox_block(state.seed, RandomStream::FakeLabels, state.step,
+                                     static_cast<std::uint32_t>(i / 4));
+    const auto share = static_cast<double>(words[i % 4]) / 4294967296.0;
+    REQUIRE(drawn[i] == std::floor(share * static_cast<double>(classes)));
+    ++bins[static_cast<std::size_t>(drawn[i])];
+  }
+  if (count == 21000 && classes == 7) CHECK(chi_square(bins) < 30.0);  // 6 expected
+}
+
 TEST_CASE_METHOD(TensorFixture, "advancing moves the step and nothing else", "[ops][random]") {
   const DeviceValue<RandomState> state(backend(), {.seed = 41, .step = 0xffffffffu});
   backend().advance_random(state.get());

@@ -62,7 +62,7 @@ class Harness {
     }
     backend_->upload(images_.view(), pixels.data());
     backend_->upload(labels_.view(), labels.data());
-    step_.model().initialize(options.seed);
+    step_.initialize(options.seed);
   }
 
   void load_batch() {
@@ -84,7 +84,7 @@ class Harness {
   // As training does it: later steps are replays.
   void run_captured(int steps) {
     for (int i = 0; i < steps; ++i) {
-      load_batch();
+      step_.load_step([this] { load_batch(); });
       step_.run();
       ++progress_.step;
     }

@@ -62,6 +62,7 @@ class CpuBackend : public HostBackend {
   // cpu_optimizer.cpp
   void flag_nonfinite(const Tensor& gradient, OptimizerState* state) override;
   void adam_step(const AdamUpdate& update) override;
+  void ema_step(const EmaUpdate& update) override;
 
  protected:
   int threads() const { return threads_; }

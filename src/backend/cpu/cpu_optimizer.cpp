@@ -5,6 +5,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "backend/cpu/parallel.h"
+#include "backend/ema_weight.h"
 
 namespace acgan {
 namespace {
@@ -90,6 +91,18 @@ void CpuBackend::adam_step(const AdamUpdate& update) {
   ACGAN_CHECK(update.working.shape == update.master.shape);
   visit_dtype(update.working.dtype, [&]<typename Working>(Working) {
     update_parameters(threads(), update, active, update.working.as<Working>());
+  });
+}
+
+void CpuBackend::ema_step(const EmaUpdate& update) {
+  ACGAN_CHECK(update.state != nullptr && update.value.shape == update.average.shape);
+  if (update.state->nonfinite != 0) return;
+  const float weight = ema_weight(*update.state, update.decay, update.ramp_up);
+  const float* value = update.value.as<float>();
+  float* average = update.average.as<float>();
+  cpu::for_each_vector(threads(), update.value.count(), [=](std::int64_t i, auto lanes) {
+    const Float8 before = cpu::load(average + i, lanes);
+    cpu::store(average + i, before + weight * (cpu::load(value + i, lanes) - before), lanes);
   });
 }
 

@@ -175,6 +175,18 @@ void HostBackend::random_uniform(const RandomState* state, RandomStream stream,
 
 void HostBackend::advance_random(RandomState* state) { ++state->step; }
 
+void HostBackend::draw_labels(const RandomState* state, std::int64_t classes,
+                              const Tensor& destination) {
+  ACGAN_CHECK(destination.dtype == DType::I32 && classes > 0);
+  std::int32_t* labels = destination.as<std::int32_t>();
+  for (std::int64_t i = 0; i < destination.count(); ++i) {
+    const auto words = philox_block(state->seed, RandomStream::FakeLabels, state->step,
+                                    static_cast<std::uint32_t>(i / 4));
+    labels[i] =
+        integer_between(words[static_cast<std::size_t>(i % 4)], 0, static_cast<int>(classes) - 1);
+  }
+}
+
 void HostBackend::gather_images(const Tensor& images, const Tensor& indices, float divisor,
                                 const Tensor& destination) {
   ACGAN_CHECK(images.shape.rank() == 4 && destination.shape.rank() == 4);

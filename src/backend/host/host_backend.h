@@ -62,15 +62,23 @@ class HostBackend : public Backend {
   void random_uniform(const RandomState* state, RandomStream stream,
                       const Tensor& destination) override;
   void advance_random(RandomState* state) override;
+  void draw_labels(const RandomState* state, std::int64_t classes,
+                   const Tensor& destination) override;
+
+  void flip_images(const RandomState* state, const Tensor& images) override;
+  void augment(const AugmentationDraw& draw, const Tensor& x, const Tensor& y) override;
+  void augment_backward(const AugmentationDraw& draw, const Tensor& dy, const Tensor& dx) override;
 
   void bce_with_logits(const Tensor& logits, float target, const LossResult& result) override;
+  void hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result) override;
   void softmax_cross_entropy(const Tensor& logits, const Tensor& labels, const LossResult& result,
                              float* correct) override;
 
   void flag_nonfinite(const Tensor& gradient, OptimizerState* state) override;
   void adam_step(const AdamUpdate& update) override;
+  void ema_step(const EmaUpdate& update) override;
   void finish_step(OptimizerState* state, const AdamConstants& constants,
-                   const LossScalePolicy& policy) override;
+                   const LossScalePolicy& policy, const LearningRateSchedule& schedule) override;
 
   void gather_images(const Tensor& images, const Tensor& indices, float divisor,
                      const Tensor& destination) override;

@@ -72,6 +72,25 @@ void HostBackend::bce_with_logits(const Tensor& logits, float target, const Loss
   write_result(result, loss / count, std::move(gradient));
 }
 
+void HostBackend::hinge_loss(const Tensor& logits, SourceTerm term, const LossResult& result) {
+  ACGAN_CHECK(logits.dtype == DType::F32 && logits.count() > 0);
+  ACGAN_CHECK(!result.gradient || result.gradient.shape == logits.shape);
+  const std::vector<double> values = host::widen(logits);
+  const auto count = static_cast<double>(values.size());
+  const double slope = term == SourceTerm::Fake ? 1.0 : -1.0;
+  std::vector<double> gradient(values.size());
+  double loss = 0.0;
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const double margin = term == SourceTerm::Generator ? 0.0 : 1.0;
+    const double value = margin + slope * values[n];
+    const bool counts = term == SourceTerm::Generator || value > 0.0;
+    const bool finite = std::isfinite(values[n]);
+    loss += !finite ? kNan : counts ? value : 0.0;
+    gradient[n] = !finite ? kNan : counts ? slope / count : 0.0;
+  }
+  write_result(result, loss / count, std::move(gradient));
+}
+
 void HostBackend::softmax_cross_entropy(const Tensor& logits, const Tensor& labels,
                                         const LossResult& result, float* correct) {
   ACGAN_CHECK(logits.shape.rank() == 2 && logits.dtype == DType::F32 && logits.count() > 0);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/ema_weight.h"
 #include "backend/finish_step.h"
 #include "backend/host/host_backend.h"
 #include "backend/host/host_values.h"
@@ -64,9 +65,20 @@ void HostBackend::adam_step(const AdamUpdate& update) {
   if (applied && update.working) host::store(update.working, host::widen(master));
 }
 
+void HostBackend::ema_step(const EmaUpdate& update) {
+  ACGAN_CHECK(update.state != nullptr && update.value.shape == update.average.shape);
+  if (update.state->nonfinite != 0) return;
+  const float weight = ema_weight(*update.state, update.decay, update.ramp_up);
+  const float* value = update.value.as<float>();
+  float* average = update.average.as<float>();
+  for (std::int64_t i = 0; i < update.value.count(); ++i) {
+    average[i] += weight * (value[i] - average[i]);
+  }
+}
+
 void HostBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
-                              const LossScalePolicy& policy) {
-  finish_optimizer_step(*state, constants, policy);
+                              const LossScalePolicy& policy, const LearningRateSchedule& schedule) {
+  finish_optimizer_step(*state, constants, policy, schedule);
 }
 
 }  // namespace acgan
