@@ -9,7 +9,9 @@
 
 namespace acgan {
 
-// A regular file open for reading at any offset. Only what is asked for is read.
+// A regular file open for reading at any offset. Only what is asked for is read, straight into the
+// place where it is wanted. It is not mapped into memory: of a mapped file that somebody makes
+// shorter, a read ends the program (SIGBUS), where this one is an error with a sentence.
 class InputFile final : public ByteSource {
  public:
   explicit InputFile(std::string path);  // throws Error{Data} where it cannot be opened
