@@ -112,6 +112,7 @@ void judge_checkpoint(const EvaluateCommand& command) {
                        .step = progress.step,
                        .elapsed_seconds = progress.elapsed_seconds,
                        .seed = command.seed,
+                       .weights = name_of(weights),
                        .generator_saw_held_out = {},
                        .figures = judge.meter->measure(fakes)};
   if (is_its_data) record.generator_saw_held_out = judge.meter->real().generator_saw_held_out;
@@ -133,6 +134,7 @@ void judge_images(EvaluateCommand command) {
                              .step = {},
                              .elapsed_seconds = {},
                              .seed = {},
+                             .weights = {},
                              .generator_saw_held_out = {},
                              .figures = judge.meter->measure_images(images.pixels, images.labels)};
   report(record, *judge.meter, command.out);

@@ -93,6 +93,7 @@ std::string quality_json(const QualityRecord& record, const QualityMeter& meter)
   object["step"] = or_null(record.step);
   object["elapsed_s"] = or_null(record.elapsed_seconds);
   object["seed"] = or_null(record.seed);
+  object["weights"] = or_null(record.weights);
   add_figures(record.figures, object);
   object["classes"] = classes_of(record.figures, real.train.class_names);
   add_figures(meter.floor(), object["floor"]);

@@ -12,6 +12,7 @@
 #include "report/figure.h"
 #include "report/page.h"
 #include "run/read_curves.h"
+#include "train/best_evaluation.h"
 
 namespace acgan {
 namespace {
@@ -95,9 +96,37 @@ void add_quality_series(Figure& figure, const std::vector<QualityPoint>& points,
   }
 }
 
-void add_quality(Page& page, const std::vector<QualityPoint>& points) {
+// What best.safetensors says of itself; none where there is none.
+std::optional<BestEvaluation> best_of(const RunDirectory& run) {
+  std::error_code ignored;
+  if (!fs::exists(run.best_file(), ignored)) return std::nullopt;
+  try {
+    return best_in(Checkpoint::load_texts(run.best_file()));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// A ring around the best evaluation on the line of `figure`; returns what the caption says of it.
+std::string mark_best(Figure& plot, const std::vector<QualityPoint>& points,
+                      const BestEvaluation& best, const std::string& figure) {
+  const auto point = std::ranges::find(points, best.step, &QualityPoint::step);
+  if (point == points.end() || !point->figures.contains(figure)) return "";
+  const std::string name = fmt::format("best {}, step {}", best.by, best.step);
+  add_series(plot, name, std::vector{*point},
+             [&](const QualityPoint& p) { return p.figures.at(figure); });
+  plot.series.back().is_mark = true;
+  return fmt::format(" The ring: {}.", name);
+}
+
+void add_quality(Page& page, const std::vector<QualityPoint>& points,
+                 const std::optional<BestEvaluation>& best) {
   if (points.empty()) return;
   page.heading("Quality");
+  if (best) {
+    page.paragraph(fmt::format("Best {}: {:.6g} at step {}, kept as checkpoints/best.safetensors.",
+                               best->by, best->value, best->step));
+  }
   Figure distance = curve("Distance from real images", "Fréchet distance");
   add_quality_series(distance, points, {{"frechet", "generated images"}});
   const auto& floor = points.back().floor_figures;
@@ -105,14 +134,20 @@ void add_quality(Page& page, const std::vector<QualityPoint>& points) {
     add_series(distance, "real images", points,
                [&](const QualityPoint&) { return of_real->second; });
   }
-  add_figure(page, distance, "Fréchet distance from held-out real images, the smaller the better.");
+  // The kernel distance has no line of its own.
+  const bool is_distance = best && (best->by == "frechet" || best->by == "kid");
+  const std::string ring = is_distance ? mark_best(distance, points, *best, "frechet") : "";
+  add_figure(page, distance,
+             "Fréchet distance from held-out real images, the smaller the better." + ring);
   Figure shares = curve("Class accuracy, precision, recall, diversity", "share");
   add_quality_series(shares, points,
                      {{"class_accuracy", "class accuracy"},
                       {"precision", "precision"},
                       {"recall", "recall"},
                       {"diversity", "diversity"}});
-  add_figure(page, shares, "From metrics.jsonl, which says what each figure was measured on.");
+  const std::string other = best && !is_distance ? mark_best(shares, points, *best, best->by) : "";
+  add_figure(page, shares,
+             "From metrics.jsonl, which says what each figure was measured on." + other);
 }
 
 void add_pictures(Page& page, const RunDirectory& run) {
@@ -156,7 +191,7 @@ std::string run_report(const RunDirectory& run) {
   const std::vector<TimingPoint> timing = read_timing(run.timing_file(), kMostPoints);
   Page page(file_name(run.path()));
   add_pictures(page, run);
-  add_quality(page, read_quality(run.metrics_file()));
+  add_quality(page, read_quality(run.metrics_file()), best_of(run));
   page.heading("Training");
   if (timing.empty()) {
     page.paragraph("No step was logged yet.");

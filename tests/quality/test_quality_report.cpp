@@ -40,6 +40,7 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
                              .step = 40,
                              .elapsed_seconds = 1.5,
                              .seed = 18446744073709551615u,
+                             .weights = "average",
                              .generator_saw_held_out = false,
                              .figures = figures_with_labels()};
   const std::string line = quality_json(record, meter);
@@ -49,6 +50,7 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
   CHECK(object["step"] == 40);
   CHECK(object["elapsed_s"] == 1.5);
   CHECK(object["seed"] == 18446744073709551615u);
+  CHECK(object["weights"] == "average");
   CHECK(object["samples"] == 20);
   CHECK(object["references"] == 12);
   CHECK(object["class_accuracy"] == 0.75);
@@ -87,7 +89,7 @@ TEST_CASE("what is not known is null in a record and a dash in the table") {
   record.source = "pictures.npy";
   record.figures.samples = 20;
   const auto object = nlohmann::json::parse(quality_json(record, meter));
-  for (const char* name : {"step", "elapsed_s", "seed", "class_accuracy", "diversity"}) {
+  for (const char* name : {"step", "elapsed_s", "seed", "weights", "class_accuracy", "diversity"}) {
     CAPTURE(name);
     CHECK(object[name].is_null());
   }
