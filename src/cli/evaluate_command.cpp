@@ -28,21 +28,6 @@ Config config_of(const Checkpoint& checkpoint, const EvaluateCommand& command) {
   return parse_config(checkpoint.text("config"), checkpoint.source(), overrides);
 }
 
-void check_fits(const ModelFacts& facts, const Dataset& real, const std::string& source) {
-  if (facts.class_names != real.class_names) {
-    fail(ErrorKind::Data,
-         "{} draws the classes {}, but the data set ({}) has {}: name the data it was trained on "
-         "with --data",
-         source, fmt::join(facts.class_names, ", "), real.description,
-         fmt::join(real.class_names, ", "));
-  }
-  if (facts.shape.image_size != real.height || facts.shape.channels != real.channels) {
-    fail(ErrorKind::Data, "{} draws images {}x{}x{}, but those of the data set ({}) are {}x{}x{}",
-         source, facts.shape.image_size, facts.shape.image_size, facts.shape.channels,
-         real.description, real.height, real.width, real.channels);
-  }
-}
-
 // metrics.jsonl of the run directory that the checkpoint lies in; none where it lies elsewhere.
 std::optional<std::string> metrics_file_of(const std::string& checkpoint) {
   std::error_code ignored;
@@ -95,11 +80,7 @@ void judge_checkpoint(const EvaluateCommand& command) {
   const std::optional<std::string> out =
       command.out ? command.out : metrics_file_of(checkpoint.source());
   if (out) check_can_append(*out);
-  const bool is_its_data = real.fingerprint == checkpoint.text("data_fingerprint");
-  if (!is_its_data) {
-    fmt::print(stderr, "acgan-train: warning: {} was not trained on exactly these images ({})\n",
-               checkpoint.source(), real.train.description);
-  }
+  const bool is_its_data = check_is_its_data(checkpoint, real.train, real.fingerprint);
   fmt::print("model: {}\n", checkpoint.source());
   Judge judge(config, std::move(real), command);
   Acgan model(*judge.opened.backend, facts.shape, DType::F32);

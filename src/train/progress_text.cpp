@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/format.h"
 #include "base/printable.h"
 
@@ -50,7 +51,7 @@ std::string progress_line(const StepRecord& record, const TrainConfig& train) {
 
 std::string class_table(const Dataset& dataset) {
   const std::vector<std::int64_t> counts = dataset.counts_by_class();
-  std::string table = fmt::format("{} classes: ", counts.size());
+  std::string table = counted(counts.size(), "class", "classes") + ": ";
   for (std::size_t i = 0; i < counts.size(); ++i) {
     table += fmt::format("{}{} {}", i == 0 ? "" : ", ", dataset.class_names[i], counts[i]);
   }

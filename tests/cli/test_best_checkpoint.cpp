@@ -85,7 +85,10 @@ TEST_CASE("the best state by a figure is kept, named and of use to every command
   const std::string file = tiny.checkpoint("best");
   REQUIRE(tiny.evaluate({"--checkpoint", file, "--threads", "1"}).exit_code == 0);
   const json again = tiny.metrics(metrics).back();
-  for (const char* name : {"step", "frechet", "kid", "recall"}) CHECK(again[name] == best[name]);
+  CHECK(again["step"] == best["step"]);
+  for (const char* name : {"frechet", "kid", "recall"}) {  // sums depend on where memory lies
+    CHECK(again[name].get<double>() == Approx(best[name].get<double>()).epsilon(1e-9));
+  }
   CHECK(tiny.run({"sample", "--checkpoint", file, "--out", "a.png"}).exit_code == 0);
   CHECK(tiny.run({"export", "--checkpoint", file, "--onnx", "a.onnx"}).exit_code == 0);
 }
