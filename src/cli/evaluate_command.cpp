@@ -1,5 +1,6 @@
 #include "cli/evaluate_command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -49,10 +50,21 @@ struct Judge {
     QualityOptions options;
     options.samples = command.samples;
     options.seed = command.seed;
+    options.feature_net = command.feature_net;
+    if (options.feature_net) {
+      options.feature_net->threads = static_cast<int>(config.train.threads);
+    }
     meter = std::make_unique<QualityMeter>(*opened.backend, std::move(real), options);
-    if (!meter->net_origin().problem.empty()) {
-      fmt::print(stderr, "acgan-train: warning: cache of feature nets: {}\n",
-                 meter->net_origin().problem);
+    if (const std::string& problem = meter->net().origin.problem; !problem.empty()) {
+      fmt::print(stderr, "acgan-train: warning: cache of feature nets: {}\n", problem);
+    }
+    const std::int64_t fewest = std::min(meter->floor().samples, meter->floor().references);
+    if (command.feature_net && std::min(fewest, command.samples) <= meter->net().width) {
+      fmt::print(stderr,
+                 "acgan-train: warning: {} images are too few for {} features: the Frechet "
+                 "distance of covariances that are not of full rank is too large, and the more so "
+                 "the fewer; compare it at equal counts only\n",
+                 std::min(fewest, command.samples), meter->net().width);
     }
   }
 

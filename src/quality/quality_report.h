@@ -28,7 +28,8 @@ struct QualityRecord {
 //   diversity                      as in QualityFigures
 //   classes                        [{name, accuracy, diversity}]
 //   floor                          the same figures, from samples to diversity, of real images
-//   feature_net                    {version, id, seed, width, held_out_accuracy}
+//   feature_net                    {version, id, seed, width, held_out_accuracy, file, scale}: of a
+//                                  net in a file id is its SHA-256; null what only the other has
 //   data                           {fingerprint, description, held_out, generator_saw_held_out}
 std::string quality_json(const QualityRecord& record, const QualityMeter& meter);
 // The step of such a line; none where it is no whole record.

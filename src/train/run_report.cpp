@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "report/figure.h"
 #include "report/page.h"
@@ -84,6 +85,18 @@ void add_training_curves(Page& page, const std::vector<TimingPoint>& points) {
   add_figure(page, speed, "Speed; " + means);
 }
 
+// The points of the feature net that most of them have: figures of several nets make no line.
+std::vector<QualityPoint> of_one_net(const std::vector<QualityPoint>& points) {
+  std::map<std::string, std::size_t> counts;
+  for (const QualityPoint& point : points) ++counts[point.net];
+  const auto most =
+      std::ranges::max_element(counts, {}, [](const auto& net) { return net.second; });
+  std::vector<QualityPoint> chosen;
+  std::ranges::copy_if(points, std::back_inserter(chosen),
+                       [&](const QualityPoint& point) { return point.net == most->first; });
+  return chosen;
+}
+
 // One line for each of these figures that any point has.
 void add_quality_series(Figure& figure, const std::vector<QualityPoint>& points,
                         const std::vector<std::pair<std::string, std::string>>& names) {
@@ -119,10 +132,15 @@ std::string mark_best(Figure& plot, const std::vector<QualityPoint>& points,
   return fmt::format(" The ring: {}.", name);
 }
 
-void add_quality(Page& page, const std::vector<QualityPoint>& points,
+void add_quality(Page& page, const std::vector<QualityPoint>& all,
                  const std::optional<BestEvaluation>& best) {
-  if (points.empty()) return;
+  if (all.empty()) return;
   page.heading("Quality");
+  const std::vector<QualityPoint> points = of_one_net(all);
+  if (points.size() < all.size()) {
+    page.paragraph(fmt::format("Not shown: {} by another feature net than most.",
+                               counted(all.size() - points.size(), "evaluation")));
+  }
   if (best) {
     page.paragraph(fmt::format("Best {}: {:.6g} at step {}, kept as checkpoints/best.safetensors.",
                                best->by, best->value, best->step));

@@ -153,8 +153,8 @@ void Training::prepare_evaluation() {
     fail(ErrorKind::Data, "the data set ({}) changed while it was read: start again",
          dataset_.description);
   }
-  if (!meter.net_origin().problem.empty()) {
-    log_.warn("cache of feature nets: {}", meter.net_origin().problem);
+  if (!meter.net().origin.problem.empty()) {
+    log_.warn("cache of feature nets: {}", meter.net().origin.problem);
   }
   log_.info("quality: {}", feature_net_text(meter));
   log_.info("quality: held out: {}", meter.real().held_out_source);

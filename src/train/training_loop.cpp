@@ -193,7 +193,7 @@ void Training::evaluate() {
   evaluated_step_ = progress_.step;
   const QualityMeter& meter = evaluation_->meter();
   log_.info("quality: {}", quality_line(figures, meter.floor()));
-  candidate_ = judged_by(config_.output, figures, meter.net_id(), progress_.step);
+  candidate_ = judged_by(config_.output, figures, meter.net().id, progress_.step);
   if (events_) {
     writes_.run("tensorboard/", [&] { events_->add_quality(progress_.step, figures); });
   }

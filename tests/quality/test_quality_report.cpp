@@ -67,8 +67,8 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
   CHECK(object["classes"][1]["diversity"].is_null());
   CHECK(object["floor"]["samples"] == 20);
   CHECK(object["floor"]["frechet"].is_number());
-  CHECK(object["feature_net"]["id"] == meter.net_id());
-  CHECK(object["feature_net"]["held_out_accuracy"] == meter.net_accuracy());
+  CHECK(object["feature_net"]["id"] == meter.net().id);
+  CHECK(object["feature_net"]["held_out_accuracy"] == meter.net_accuracy().value());
   CHECK(object["data"]["fingerprint"] == meter.real().fingerprint);
   CHECK(object["data"]["generator_saw_held_out"] == false);
   CHECK(step_of_quality(line) == 40);
@@ -77,7 +77,7 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
 
   const std::string table = quality_table(record, meter);
   CHECK_THAT(table, Catch::Contains("12.5000") && Catch::Contains("50 x 6 images") &&
-                        Catch::Contains("house") && Catch::Contains(meter.net_id()) &&
+                        Catch::Contains("house") && Catch::Contains(meter.net().id) &&
                         Catch::Contains("never trained on"));
   CHECK_THAT(quality_line(record.figures, meter.floor()), Catch::Contains("class accuracy 0.750"));
 }

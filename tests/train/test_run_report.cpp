@@ -90,6 +90,24 @@ TEST_CASE("a report marks the best evaluation on the line of its figure") {
   CHECK_THAT(page, Catch::Contains("at step 30") && !Catch::Contains("The ring"));
 }
 
+TEST_CASE("figures of another feature net are in no curve") {
+  const ReportedRun run;
+  const std::string learnt = "\"frechet\":7,\"feature_net\":{\"id\":\"a\",\"scale\":null}}\n";
+  write_text(run.folder / "metrics.jsonl",
+             "{\"step\":1,\"elapsed_s\":1," + learnt + "{\"step\":2,\"elapsed_s\":2," + learnt);
+  const std::string page = run_report(run.open());
+  CHECK_THAT(page, !Catch::Contains("Not shown"));
+  write_text(run.folder / "metrics.jsonl",
+             "{\"step\":1,\"elapsed_s\":1," + learnt + "{\"step\":2,\"elapsed_s\":2," + learnt +
+                 "{\"step\":2,\"elapsed_s\":2,\"frechet\":900,\"feature_net\":{\"id\":\"b\","
+                 "\"scale\":\"unit\"},\"floor\":{\"frechet\":1}}\n");
+  std::string mixed = run_report(run.open());
+  const std::string note = "<p>Not shown: 1 evaluation by another feature net than most.</p>\n";
+  REQUIRE(mixed.find(note) != std::string::npos);
+  mixed.erase(mixed.find(note), note.size());
+  CHECK(mixed == page);
+}
+
 TEST_CASE("a report leaves out what a run does not have") {
   const ReportedRun run;
   const std::string empty = run_report(run.open());
