@@ -18,6 +18,8 @@ class UnnamedFile {
   ~UnnamedFile();
   UnnamedFile(UnnamedFile&& other) noexcept;
   UnnamedFile& operator=(UnnamedFile&&) = delete;
+  UnnamedFile(const UnnamedFile&) = delete;
+  UnnamedFile& operator=(const UnnamedFile&) = delete;
 
   // Throws Error{Output} where the disk is full.
   void append(std::span<const std::byte> piece);
