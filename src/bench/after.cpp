@@ -54,8 +54,8 @@ std::string quality_note(QualityMeter& meter) {
       "classified right {:.1f}%, Frechet {:.2f}, kernel x1000 {:.2f}, precision {:.3f}, recall "
       "{:.3f}",
       meter.options().samples, floor.references, meter.real().held_out_source,
-      100 * meter.net_accuracy(), 100 * floor.class_accuracy.value_or(0), floor.frechet_distance,
-      1e3 * floor.kernel_distance.mean, floor.precision, floor.recall);
+      100 * meter.net_accuracy().value_or(0), 100 * floor.class_accuracy.value_or(0),
+      floor.frechet_distance, 1e3 * floor.kernel_distance.mean, floor.precision, floor.recall);
 }
 
 std::string right_text(const AfterRow& row) {

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "bench/bench.h"
 #include "config/load_config.h"
+#include "quality/onnx_features.h"
 #include "train/train_state.h"
 
 namespace acgan {
@@ -70,7 +71,8 @@ struct EvaluateCommand {
   std::int64_t samples = 5000;
   std::uint64_t seed = 1;
   GeneratorWeights weights = GeneratorWeights::Average;
-  std::optional<std::string> out;  // a JSON line is appended; none: metrics.jsonl of the run
+  std::optional<OnnxNet> feature_net;  // none: the one that learns from the real images
+  std::optional<std::string> out;      // a JSON line is appended; none: metrics.jsonl of the run
 };
 
 struct ReportCommand {

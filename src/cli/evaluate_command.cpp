@@ -1,5 +1,6 @@
 #include "cli/evaluate_command.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -28,21 +29,6 @@ Config config_of(const Checkpoint& checkpoint, const EvaluateCommand& command) {
   return parse_config(checkpoint.text("config"), checkpoint.source(), overrides);
 }
 
-void check_fits(const ModelFacts& facts, const Dataset& real, const std::string& source) {
-  if (facts.class_names != real.class_names) {
-    fail(ErrorKind::Data,
-         "{} draws the classes {}, but the data set ({}) has {}: name the data it was trained on "
-         "with --data",
-         source, fmt::join(facts.class_names, ", "), real.description,
-         fmt::join(real.class_names, ", "));
-  }
-  if (facts.shape.image_size != real.height || facts.shape.channels != real.channels) {
-    fail(ErrorKind::Data, "{} draws images {}x{}x{}, but those of the data set ({}) are {}x{}x{}",
-         source, facts.shape.image_size, facts.shape.image_size, facts.shape.channels,
-         real.description, real.height, real.width, real.channels);
-  }
-}
-
 // metrics.jsonl of the run directory that the checkpoint lies in; none where it lies elsewhere.
 std::optional<std::string> metrics_file_of(const std::string& checkpoint) {
   std::error_code ignored;
@@ -64,10 +50,21 @@ struct Judge {
     QualityOptions options;
     options.samples = command.samples;
     options.seed = command.seed;
+    options.feature_net = command.feature_net;
+    if (options.feature_net) {
+      options.feature_net->threads = static_cast<int>(config.train.threads);
+    }
     meter = std::make_unique<QualityMeter>(*opened.backend, std::move(real), options);
-    if (!meter->net_origin().problem.empty()) {
-      fmt::print(stderr, "acgan-train: warning: cache of feature nets: {}\n",
-                 meter->net_origin().problem);
+    if (const std::string& problem = meter->net().origin.problem; !problem.empty()) {
+      fmt::print(stderr, "acgan-train: warning: cache of feature nets: {}\n", problem);
+    }
+    const std::int64_t fewest = std::min(meter->floor().samples, meter->floor().references);
+    if (command.feature_net && std::min(fewest, command.samples) <= meter->net().width) {
+      fmt::print(stderr,
+                 "acgan-train: warning: {} images are too few for {} features: the Frechet "
+                 "distance of covariances that are not of full rank is too large, and the more so "
+                 "the fewer; compare it at equal counts only\n",
+                 std::min(fewest, command.samples), meter->net().width);
     }
   }
 
@@ -95,11 +92,7 @@ void judge_checkpoint(const EvaluateCommand& command) {
   const std::optional<std::string> out =
       command.out ? command.out : metrics_file_of(checkpoint.source());
   if (out) check_can_append(*out);
-  const bool is_its_data = real.fingerprint == checkpoint.text("data_fingerprint");
-  if (!is_its_data) {
-    fmt::print(stderr, "acgan-train: warning: {} was not trained on exactly these images ({})\n",
-               checkpoint.source(), real.train.description);
-  }
+  const bool is_its_data = check_is_its_data(checkpoint, real.train, real.fingerprint);
   fmt::print("model: {}\n", checkpoint.source());
   Judge judge(config, std::move(real), command);
   Acgan model(*judge.opened.backend, facts.shape, DType::F32);
@@ -112,6 +105,7 @@ void judge_checkpoint(const EvaluateCommand& command) {
                        .step = progress.step,
                        .elapsed_seconds = progress.elapsed_seconds,
                        .seed = command.seed,
+                       .weights = name_of(weights),
                        .generator_saw_held_out = {},
                        .figures = judge.meter->measure(fakes)};
   if (is_its_data) record.generator_saw_held_out = judge.meter->real().generator_saw_held_out;
@@ -133,6 +127,7 @@ void judge_images(EvaluateCommand command) {
                              .step = {},
                              .elapsed_seconds = {},
                              .seed = {},
+                             .weights = {},
                              .generator_saw_held_out = {},
                              .figures = judge.meter->measure_images(images.pixels, images.labels)};
   report(record, *judge.meter, command.out);

@@ -1,5 +1,6 @@
 #include "cli/evaluate_options.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "cli/option_parser.h"
@@ -26,14 +27,33 @@ Figures, each beside what real images of the training part get:
                     that images come near to (Kynkaanniemi et al. 2019, 3 neighbours)
   diversity         distance between images of a class over that of real ones (0: all the same)
 They can be compared between runs with the same data, number of images and feature net (its id).
-The net is kept in $XDG_CACHE_HOME/acgan-train or ~/.cache/acgan-train.)";
+The net is kept in $XDG_CACHE_HOME/acgan-train or ~/.cache/acgan-train.
+
+--feature-net takes a net in one ONNX file, such as Inception: input float [N,3,H,W] or [N,H,W,3]
+(images are resized to H and W, bilinear, pixel centres at half; grey is repeated), first output
+[N,F]. It knows no classes, so there is no class accuracy; its id is the file's SHA-256. ONNX
+Runtime computes, in python3 or the interpreter that ACGAN_PYTHON names (numpy, onnxruntime).)";
+
+OnnxNet checked_net(const OptionParser& parser, const std::string& file,
+                    const std::optional<std::string>& scale) {
+  if (file.empty()) parser.reject("--feature-net must name a file, found nothing");
+  OnnxNet net{.file = file};
+  if (!scale) return net;
+  if (std::ranges::count(kFeatureScales, *scale) == 0) {
+    parser.reject(fmt::format("--feature-scale must be one of {}, found '{}'",
+                              fmt::join(kFeatureScales, ", "), *scale));
+  }
+  net.scale = *scale;
+  return net;
+}
 
 }  // namespace
 
 Command parse_evaluate(const Arguments& arguments) {
   OptionParser parser("evaluate", "How good images are, measured against held-out real ones.");
   EvaluateCommand command;
-  std::optional<std::string> checkpoint, images, config_path, samples, seed, weights;
+  std::optional<std::string> checkpoint, images, config_path, samples, seed, weights, feature_net,
+      feature_scale;
   parser.value(
       "--checkpoint", "PATH",
       "a checkpoint, or a run directory: its newest one; what the real data is stands in it",
@@ -55,6 +75,14 @@ Command parse_evaluate(const Arguments& arguments) {
   parser.value("--seed", "N",
                "decides the latents and what is drawn: an integer of at least 0; default 1", seed);
   parser.value("--weights", kWeightsForm, kWeightsMeaning, weights);
+  parser.value("--feature-net", "FILE.onnx",
+               "a net whose features are compared, instead of the one that learns from the real "
+               "images (below)",
+               feature_net);
+  parser.value("--feature-scale", "unit|symmetric|imagenet|bytes",
+               "what that net takes pixels as: [0,1], [-1,1], [0,1] less ImageNet's mean over its "
+               "spread, or [0,255]; default unit",
+               feature_scale);
   parser.value("--out", "FILE",
                "append the figures as a line of JSON here; default: metrics.jsonl of the run "
                "directory",
@@ -72,6 +100,8 @@ Command parse_evaluate(const Arguments& arguments) {
   }
   if (images && weights) parser.reject("--weights belongs to --checkpoint");
   if (weights) command.weights = checked_weights(parser, *weights);
+  if (feature_scale && !feature_net) parser.reject("--feature-scale belongs to --feature-net");
+  if (feature_net) command.feature_net = checked_net(parser, *feature_net, feature_scale);
   command.checkpoint = checkpoint.value_or("");
   command.images = images.value_or("");
   command.config_path = config_path.value_or("");

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "cli/model_checkpoint.h"
 #include "config/config_value.h"
 #include "config/load_config.h"
 #include "data/nearest_images.h"
@@ -18,26 +19,6 @@ Dataset load_real_images(const Checkpoint& checkpoint, const SampleCommand& comm
   if (command.data) overrides.push_back({"--data", "data.path", yaml_quoted(*command.data)});
   const Config config = parse_config(checkpoint.text("config"), checkpoint.source(), overrides);
   return load_dataset(config.data, seed_of(checkpoint));
-}
-
-void check_fits(const Dataset& real, const ModelFacts& facts, const Checkpoint& checkpoint) {
-  if (facts.shape.image_size != real.height || facts.shape.image_size != real.width ||
-      facts.shape.channels != real.channels) {
-    fail(ErrorKind::Data,
-         "{} draws images of {}x{}x{}, but those of the data ({}) are {}x{}x{}; name the data it "
-         "was trained on with --data",
-         checkpoint.source(), facts.shape.image_size, facts.shape.image_size, facts.shape.channels,
-         real.description, real.height, real.width, real.channels);
-  }
-  if (real.count() < 2) {
-    fail(ErrorKind::Data, "{}: expected at least two images to look among, found {}",
-         real.description, real.count());
-  }
-  if (checkpoint.has_text("data_fingerprint") &&
-      checkpoint.text("data_fingerprint") != fingerprint_of(real)) {
-    fmt::print(stderr, "acgan-train: warning: {} was not trained on exactly these images ({})\n",
-               printable(checkpoint.source()), printable(real.description));
-  }
 }
 
 // As many as there are fakes, evenly over the set.
@@ -60,7 +41,12 @@ std::string differences_text(const std::vector<NearestImage>& nearest) {
 NearestGrid pair_with_nearest(const ImageGrid& fakes, const Checkpoint& checkpoint,
                               const ModelFacts& facts, const SampleCommand& command) {
   const Dataset real = load_real_images(checkpoint, command);
-  check_fits(real, facts, checkpoint);
+  check_fits(facts, real, checkpoint.source());
+  if (real.count() < 2) {
+    fail(ErrorKind::Data, "{}: expected at least two images to look among, found {}",
+         real.description, real.count());
+  }
+  check_is_its_data(checkpoint, real, fingerprint_of(real));
   const std::vector<NearestImage> nearest = nearest_images(real, fakes.pixels);
   const std::vector<NearestImage> among_real =
       nearest_others(real, chosen_reals(real, nearest.size()));

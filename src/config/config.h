@@ -16,6 +16,7 @@ enum class ConvKernels { Auto, Handwritten, Cudnn };
 enum class OnWriteError { Stop, Continue };
 enum class SourceLoss { Bce, Hinge };
 enum class LabelSampling { Data, Even };
+enum class BestBy { Auto, None, ClassAccuracy, Frechet, Kid, Precision, Recall };
 enum class RateDecay { Constant, Linear, Cosine };
 
 // Every setting of a run: type, default and meaning. YAML keys are the member names, nested as
@@ -106,6 +107,9 @@ struct OutputConfig {
   std::int64_t keep = 2;          // checkpoints kept
   std::int64_t rows = 10;         // rows of a sample grid
   double evaluate_every = 0;      // minutes of training between quality figures; 0: never
+  // The figure of metrics.jsonl by which the best state so far is kept as best.safetensors;
+  // auto: frechet where evaluate_every is above 0, else none.
+  BestBy best_by = BestBy::Auto;
   // What a full disk means while a run trains. `continue`: a warning, and the write is tried again
   // when it is due again; the end of the run still fails where its last files cannot be written.
   OnWriteError on_write_error = OnWriteError::Stop;

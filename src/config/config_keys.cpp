@@ -322,6 +322,18 @@ Keys output_keys() {
       make::duration(
           {"output.evaluate_every", "training time between quality figures; 0: never"},
           [](auto& c) -> auto& { return c.output.evaluate_every; }),
+      make::choice<BestBy>(
+          {"output.best_by",
+           "figure by which checkpoints/best.safetensors is kept; auto: frechet where figures are "
+           "measured"},
+          [](auto& c) -> auto& { return c.output.best_by; },
+          {{"auto", BestBy::Auto},
+           {"none", BestBy::None},
+           {"class_accuracy", BestBy::ClassAccuracy},
+           {"frechet", BestBy::Frechet},
+           {"kid", BestBy::Kid},
+           {"precision", BestBy::Precision},
+           {"recall", BestBy::Recall}}),
       make::choice<OnWriteError>(
           {"output.on_write_error",
            "when the disk is full during training: end, or warn and go on"},

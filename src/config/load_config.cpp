@@ -144,6 +144,7 @@ class ConfigReader {
   void check_data();
   void check_loss_scale() const;
   void check_training() const;
+  void check_output() const;
 
   std::string file_;
   Config config_;
@@ -218,10 +219,21 @@ void ConfigReader::check_training() const {
   }
 }
 
+void ConfigReader::check_output() const {
+  const OutputConfig& output = config_.output;
+  const bool asks = output.best_by != BestBy::Auto && output.best_by != BestBy::None;
+  if (!asks || output.evaluate_every > 0) return;
+  fail(ErrorKind::Usage,
+       "{}: output.best_by {} needs figures to choose by: set output.evaluate_every (minutes of "
+       "training between them) above 0, found 0",
+       origin("output.best_by"), config_key("output.best_by").get(config_));
+}
+
 Config ConfigReader::finish() {
   check_data();
   check_loss_scale();
   check_training();
+  check_output();
   if (config_.train.steps == 0 && config_.train.minutes == 0) {
     fail(ErrorKind::Usage,
          "{}: train.steps and train.minutes are both 0, one of them must end the run",

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/image.h"
 #include "data/image_cache.h"
@@ -117,20 +118,15 @@ Loaded load_images(const DataConfig& config, const ImageList& list, std::size_t 
           why_not ? fmt::format(", not kept for the next start ({})", *why_not) : ""};
 }
 
-// "1 other file", "3 other files"
-std::string counted(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 std::string describe(const DataConfig& config, const ImageList& list, const Loaded& loaded) {
-  std::string text = fmt::format("folder, {} classes in {}", list.class_names.size(), config.path);
+  std::string text = fmt::format("folder, {} in {}",
+                                 counted(list.class_names.size(), "class", "classes"), config.path);
   if (list.ignored > 0) text += fmt::format(", {} ignored", counted(list.ignored, "other file"));
   const std::vector<std::uint8_t>& is_kept = loaded.images.is_kept;
   const auto first = std::find(is_kept.begin(), is_kept.end(), std::uint8_t{0});
   if (first != is_kept.end()) {
     const auto skipped = std::count(first, is_kept.end(), std::uint8_t{0});
-    text += fmt::format(", {} skipped (the first: {})",
-                        counted(static_cast<std::size_t>(skipped), "unreadable image"),
+    text += fmt::format(", {} skipped (the first: {})", counted(skipped, "unreadable image"),
                         list.paths[static_cast<std::size_t>(first - is_kept.begin())]);
   }
   return text + loaded.note;

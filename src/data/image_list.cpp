@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/class_selection.h"
 #include "data/data_folder.h"
@@ -88,8 +89,8 @@ FolderListing list_classes(const DataConfig& config) {
   check_others(config, listing);
   if (listing.folders.empty()) {
     const auto images = std::count_if(listing.files.begin(), listing.files.end(), is_image);
-    fail(ErrorKind::Data, "'{}' holds no class folders ({} images lie directly in it): {}", path,
-         images, kExpected);
+    fail(ErrorKind::Data, "'{}' holds no class folders ({} directly in it): {}", path,
+         counted(images, "image lies", "images lie"), kExpected);
   }
   return listing;
 }
@@ -107,9 +108,9 @@ ImageList list_images(const DataConfig& config) {
     ClassWalk walk(folder);
     if (walk.paths.empty()) {
       fail(ErrorKind::Data,
-           "class folder '{}' holds no image ({} other files, {} folders): PNG, JPEG or BMP were "
+           "class folder '{}' holds no image ({}, {}): PNG, JPEG or BMP were "
            "expected in it; add images or name the wanted classes in data.classes",
-           folder, walk.ignored, walk.folders);
+           folder, counted(walk.ignored, "other file"), counted(walk.folders, "folder"));
     }
     const auto found = static_cast<std::int64_t>(walk.paths.size());
     walk.paths.resize(static_cast<std::size_t>(limited(found, config.limit_per_class)));

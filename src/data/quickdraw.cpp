@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "base/counted.h"
 #include "base/error.h"
 #include "data/array_file.h"
 #include "data/class_images.h"
@@ -114,9 +115,9 @@ std::map<std::string, ClassFile> find_class_files(const std::string& folder) {
     }
   }
   if (files.empty()) {
-    fail(ErrorKind::Data,
-         "'{}' holds no .npy, .npz, .ndjson or .bin file ({} other files and {} folders): {}",
-         folder, listing.files.size(), listing.folders.size(), kExpected);
+    fail(ErrorKind::Data, "'{}' holds no .npy, .npz, .ndjson or .bin file ({} and {}): {}", folder,
+         counted(listing.files.size(), "other file"), counted(listing.folders.size(), "folder"),
+         kExpected);
   }
   return files;
 }

@@ -8,19 +8,13 @@
 #include "data/data_loader.h"
 #include "quality/class_figures.h"
 #include "quality/frechet_distance.h"
+#include "quality/learnt_features.h"
 #include "quality/precision_recall.h"
 
 namespace acgan {
 namespace {
 
 constexpr std::size_t kChunk = 500;  // fakes in memory at a time
-
-FeatureNetShape shape_of(const Dataset& dataset) {
-  ACGAN_CHECK(dataset.height == dataset.width);
-  return {.image_size = dataset.height,
-          .channels = dataset.channels,
-          .classes = static_cast<std::int64_t>(dataset.class_names.size())};
-}
 
 void check_count(std::int64_t count, const char* what) {
   if (count >= QualityMeter::kFewestImages) return;
@@ -29,11 +23,18 @@ void check_count(std::int64_t count, const char* what) {
        QualityMeter::kFewestImages);
 }
 
-void append(FeatureSet part, FeatureSet& whole) {
-  whole.width = part.width;
-  whole.values.insert(whole.values.end(), part.values.begin(), part.values.end());
-  whole.labels.insert(whole.labels.end(), part.labels.begin(), part.labels.end());
-  whole.predicted.insert(whole.predicted.end(), part.predicted.begin(), part.predicted.end());
+// One batch.
+ImageBatches all_of(std::span<const std::uint8_t> images, std::span<const std::int32_t> labels) {
+  return [images, labels](const VisitImages& visit) { visit(images, labels); };
+}
+
+std::unique_ptr<FeatureSource> make_source(Backend& backend, const Dataset& train,
+                                           const QualityOptions& options) {
+  if (!options.feature_net) {
+    return std::make_unique<LearntFeatures>(backend, train, options.cache_folder);
+  }
+  return std::make_unique<OnnxFeatures>(*options.feature_net, train.height, train.width,
+                                        train.channels);
 }
 
 // Random images of `dataset`, as many of each class as `labels` has, or all there are.
@@ -67,16 +68,18 @@ std::vector<std::optional<double>> ratios(const std::vector<std::optional<double
 }  // namespace
 
 QualityMeter::QualityMeter(Backend& backend, RealData real, const QualityOptions& options)
-    : real_(std::move(real)), options_(options), net_(backend, shape_of(real_.train)) {
+    : real_(std::move(real)), options_(options) {
   check_count(options_.samples, "samples");
   check_count(real_.held_out.count(), "held-out images");
   check_count(real_.train.count(), "real images beside the held-out ones");
-  origin_ = load_or_train(net_, real_.train, options_.cache_folder);
-  net_id_ = net_.id();
-  reference_ = net_.extract(real_.held_out.images, real_.held_out.labels);
-  net_accuracy_ = mean_of(accuracy_by_class(reference_, classes())).value_or(0);
+  source_ = make_source(backend, real_.train, options_);
+  reference_ = source_->extract(all_of(real_.held_out.images, real_.held_out.labels));
+  net_ = source_->facts();
+  if (!reference_.predicted.empty()) {
+    net_accuracy_ = mean_of(accuracy_by_class(reference_, classes()));
+  }
   const Dataset part = draw(real_.train, labels_of_samples(), options_.seed);
-  floor_ = judge(net_.extract(part.images, part.labels));
+  floor_ = judge(source_->extract(all_of(part.images, part.labels)));
   for (Dataset* dataset : {&real_.train, &real_.held_out}) dataset->images = {};
 }
 
@@ -93,17 +96,17 @@ std::vector<std::int32_t> QualityMeter::labels_of_samples() const {
 
 QualityFigures QualityMeter::measure(const MakeFakes& make_fakes) {
   const std::vector<std::int32_t> labels = labels_of_samples();
-  FeatureSet fakes;
-  for (std::size_t begin = 0; begin < labels.size(); begin += kChunk) {
-    const auto part = std::span(labels).subspan(begin, std::min(kChunk, labels.size() - begin));
-    append(net_.extract(make_fakes(part), part), fakes);
-  }
-  return judge(fakes);
+  return judge(source_->extract([&](const VisitImages& visit) {
+    for (std::size_t begin = 0; begin < labels.size(); begin += kChunk) {
+      const auto part = std::span(labels).subspan(begin, std::min(kChunk, labels.size() - begin));
+      visit(make_fakes(part), part);
+    }
+  }));
 }
 
 QualityFigures QualityMeter::measure_images(std::span<const std::uint8_t> images,
                                             std::span<const std::int32_t> labels) {
-  return judge(net_.extract(images, labels));
+  return judge(source_->extract(all_of(images, labels)));
 }
 
 QualityFigures QualityMeter::judge(const FeatureSet& set) const {
@@ -119,7 +122,8 @@ QualityFigures QualityMeter::judge(const FeatureSet& set) const {
   figures.precision = overlap.precision;
   figures.recall = overlap.recall;
   if (set.labels.empty()) return figures;
-  figures.accuracy_by_class = accuracy_by_class(set, classes());
+  figures.accuracy_by_class.resize(static_cast<std::size_t>(classes()));
+  if (!set.predicted.empty()) figures.accuracy_by_class = accuracy_by_class(set, classes());
   figures.class_accuracy = mean_of(figures.accuracy_by_class);
   figures.diversity_by_class =
       ratios(spread_by_class(set, classes()), spread_by_class(reference_, classes()));

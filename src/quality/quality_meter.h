@@ -2,25 +2,26 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "data/real_data.h"
-#include "quality/feature_net.h"
-#include "quality/feature_net_cache.h"
+#include "quality/feature_source.h"
 #include "quality/kernel_distance.h"
+#include "quality/onnx_features.h"
 
 namespace acgan {
 
-// How near one set of images comes to the held-out real ones, by the features of a net that learnt
-// from real images alone. Means nothing without the counts, and is compared with figures of the
-// same net, data and counts only.
+// How near one set of images comes to the held-out real ones, by the features of a net: one that
+// learnt from real images alone, or somebody else's. Means nothing without the counts, and is
+// compared with figures of the same net, data and counts only.
 struct QualityFigures {
   std::int64_t samples = 0;     // images judged
   std::int64_t references = 0;  // held-out real images
   // Share of the images in which the net sees the class they were made for: mean over the classes,
-  // and each; none where the labels are not known.
+  // and each; none where the labels are not known, or the net knows no classes.
   std::optional<double> class_accuracy;
   std::vector<std::optional<double>> accuracy_by_class;
   double frechet_distance = 0;     // 0: the same distribution (squared, as FID is)
@@ -40,11 +41,12 @@ struct QualityOptions {
   std::int64_t samples = 5000;  // fakes, and at most so many real ones for the floor
   std::uint64_t seed = 1;       // of subsets
   std::string cache_folder = default_cache_folder();  // empty: no cache
+  std::optional<OnnxNet> feature_net = {};  // in place of the one that learns from the real images
 };
 
-// Judges images by one set of real ones: trains the feature net (or takes it from the cache) and
-// measures the real images once, then others as often as asked. Throws Error{Data} where there are
-// too few images.
+// Judges images by one set of real ones: trains the feature net (or takes it from the cache, or the
+// one that is given) and measures the real images once, then others as often as asked. Throws
+// Error{Data} where there are too few images.
 class QualityMeter {
  public:
   static constexpr std::int64_t kFewestImages = 8;
@@ -62,9 +64,9 @@ class QualityMeter {
 
   const RealData& real() const { return real_; }  // without its images
   const QualityOptions& options() const { return options_; }
-  const FeatureNetOrigin& net_origin() const { return origin_; }
-  const std::string& net_id() const { return net_id_; }
-  double net_accuracy() const { return net_accuracy_; }  // on the held-out images, mean of classes
+  const FeatureNetFacts& net() const { return net_; }
+  // On the held-out images, mean of classes; none where it is no classifier.
+  std::optional<double> net_accuracy() const { return net_accuracy_; }
 
  private:
   std::vector<std::int32_t> labels_of_samples() const;
@@ -73,11 +75,10 @@ class QualityMeter {
 
   RealData real_;
   QualityOptions options_;
-  FeatureNet net_;
-  FeatureNetOrigin origin_;
-  std::string net_id_;
+  std::unique_ptr<FeatureSource> source_;
+  FeatureNetFacts net_;
   FeatureSet reference_;  // of the held-out images
-  double net_accuracy_ = 0;
+  std::optional<double> net_accuracy_;
   QualityFigures floor_;
 };
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/format.h"
+#include "base/printable.h"
 
 namespace acgan {
 namespace {
@@ -93,14 +94,18 @@ std::string quality_json(const QualityRecord& record, const QualityMeter& meter)
   object["step"] = or_null(record.step);
   object["elapsed_s"] = or_null(record.elapsed_seconds);
   object["seed"] = or_null(record.seed);
+  object["weights"] = or_null(record.weights);
   add_figures(record.figures, object);
   object["classes"] = classes_of(record.figures, real.train.class_names);
   add_figures(meter.floor(), object["floor"]);
-  object["feature_net"] = {{"version", kFeatureNetVersion},
-                           {"id", meter.net_id()},
-                           {"seed", kFeatureNetSeed},
-                           {"width", kFeatureWidth},
-                           {"held_out_accuracy", meter.net_accuracy()}};
+  const FeatureNetFacts& net = meter.net();
+  object["feature_net"] = {{"version", or_null(net.version)},
+                           {"id", net.id},
+                           {"seed", or_null(net.seed)},
+                           {"width", net.width},
+                           {"held_out_accuracy", or_null(meter.net_accuracy())},
+                           {"file", or_null(net.file)},
+                           {"scale", or_null(net.scale)}};
   object["data"] = {{"fingerprint", real.fingerprint},
                     {"description", real.train.description},
                     {"held_out", held_out_text(record, meter)},
@@ -118,13 +123,18 @@ std::optional<std::int64_t> step_of_quality(std::string_view line) {
 }
 
 std::string feature_net_text(const QualityMeter& meter) {
-  const FeatureNetOrigin& origin = meter.net_origin();
+  const FeatureNetFacts& net = meter.net();
+  if (net.file) {
+    return fmt::format("feature net: {}, {} features, pixels scaled to {}, id {}",
+                       printable(*net.file), net.width, *net.scale, net.id);
+  }
+  const FeatureNetOrigin& origin = net.origin;
   return fmt::format(
       "feature net: {}, {:.1f} % of the held-out images recognised, version {}, id {}",
       origin.from_cache ? "from " + origin.file
                         : fmt::format("trained on {} real images in {:.1f} s",
                                       meter.real().train.count(), origin.seconds),
-      100 * meter.net_accuracy(), kFeatureNetVersion, meter.net_id());
+      100 * meter.net_accuracy().value_or(0), net.version.value_or(0), net.id);
 }
 
 std::string quality_table(const QualityRecord& record, const QualityMeter& meter) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <set>
 #include <string_view>
 
+#include "base/child_process.h"
 #include "base/error.h"
-#include "report/child_process.h"
 
 namespace acgan {
 namespace {
@@ -31,6 +32,8 @@ constexpr Colors kDark{.background = "#16191d",
                        .lines = {"#56b4e9", "#ff8c3a", "#2fd3a4", "#e79fc6", "#f0c04a", "#8fd0ff",
                                  "#d8cf5a", "#aaaaaa"}};
 
+constexpr int kRing = 6;  // gnuplot's number for an open circle
+
 // From this ratio of largest to smallest on, a linear axis hides the small ones.
 constexpr double kLogarithmicFrom = 8;
 
@@ -50,7 +53,7 @@ std::string quoted(const std::string& text) {
   return result + "'";
 }
 
-std::string gnuplot(const std::string& script, const std::vector<std::string_view>& files = {}) {
+std::string gnuplot(const std::string& script, const std::vector<const UnnamedFile*>& files = {}) {
   return run_filter({"gnuplot", "--default-settings", "-"}, script,
                     "it draws the figures (on Debian: apt-get install gnuplot-nox)", files);
 }
@@ -165,13 +168,15 @@ std::string plots(const Figure& figure, const Colors& colors) {
     const char* const color = colors.lines[static_cast<std::size_t>(series.color) % 8];
     // A curve of one point must be seen as well.
     const std::string style = !is_curve                   ? "using 1:2:3:4 with yerrorlines"
+                              : series.is_mark            ? "using 1:2 with points"
                               : series.points.size() > 40 ? "using 1:2 with lines"
                                                           : "using 1:2 with linespoints";
     plot += fmt::format(
-        "{}$series{} {} linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize 0.8 "
+        "{}$series{} {} linecolor rgb '{}' linewidth {} dashtype {} pointtype {} pointsize {} "
         "title {}",
         plot.empty() ? "plot " : ", ", i, style, color, is_curve ? 1.5 : 2.0, 1 + series.dash % 5,
-        7 + 2 * (series.dash % 4), quoted(series.name));
+        series.is_mark ? kRing : 7 + 2 * (series.dash % 4), series.is_mark ? 2.0 : 0.8,
+        quoted(series.name));
   }
   return data + plot + "\n";
 }
@@ -234,10 +239,12 @@ std::string draw_png(const PictureStrip& strip) {
       "'sans-serif,13'\nset multiplot title {} font ',15'\nset size ratio -1\nunset border\nunset "
       "ytics\nset lmargin 1\nset rmargin 1\n",
       width / share, height, quoted(strip.title));
-  std::vector<std::string_view> files;
+  std::deque<UnnamedFile> pictures;
+  std::vector<const UnnamedFile*> files;
   for (std::size_t i = 0; i < strip.panels.size(); ++i) {
     script += panel_plot(strip, i, share);
-    files.push_back(strip.panels[i].png);
+    pictures.push_back(UnnamedFile::in_memory(strip.panels[i].png));
+    files.push_back(&pictures.back());
   }
   return whole(gnuplot(script + "unset multiplot\n", files), kPngEnd);
 }

@@ -16,6 +16,7 @@ struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points;
   int color = 0, dash = 0;
+  bool is_mark = false;  // in a curve: points that stand out, without a line
 };
 
 // Bars: points with their ranges over batch sizes, which double; the y axis is logarithmic where

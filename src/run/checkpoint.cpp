@@ -180,6 +180,12 @@ void Checkpoint::save(const std::string& path) const {
   write_file_atomically(path, pieces);
 }
 
+std::map<std::string, std::string> Checkpoint::load_texts(const std::string& path) {
+  std::map<std::string, std::string> texts = Reader(path).read_header().texts;
+  texts.erase(kChecksum);
+  return texts;
+}
+
 Checkpoint Checkpoint::load(const std::string& path) {
   Reader reader(path);
   SafetensorsHeader header = reader.read_header();

@@ -45,6 +45,8 @@ class Checkpoint {
   // the file, checksum where there is one. Throws Error{Output} naming file and fault. Never
   // allocates more for the arrays than the file's size, nor reads a file larger than the memory.
   static Checkpoint load(const std::string& path);
+  // The texts() of a file from its header alone: quick, but a checksum is not compared.
+  static std::map<std::string, std::string> load_texts(const std::string& path);
 
  private:
   std::map<std::string, Array> arrays_;

@@ -123,6 +123,15 @@ std::map<std::string, double> numbers_in(const Json& object) {
   return numbers;
 }
 
+std::string net_of(const Json& facts) {
+  std::string net;
+  for (const char* key : {"id", "scale"}) {
+    if (!facts.is_object() || !facts.contains(key)) continue;
+    net += facts[key].dump(-1, ' ', false, Json::error_handler_t::replace) + " ";
+  }
+  return net;
+}
+
 }  // namespace
 
 std::vector<TimingPoint> read_timing(const std::string& path, std::size_t most) {
@@ -156,6 +165,7 @@ std::vector<QualityPoint> read_quality(const std::string& path) {
     if (!object["step"].is_number_integer()) continue;
     QualityPoint point{.step = object["step"].get<std::int64_t>(),
                        .minutes = numbers["elapsed_s"] / 60,
+                       .net = object.contains("feature_net") ? net_of(object["feature_net"]) : "",
                        .figures = numbers,
                        .floor_figures = {}};
     if (object.contains("floor")) point.floor_figures = numbers_in(object["floor"]);

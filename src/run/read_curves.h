@@ -24,6 +24,7 @@ std::vector<TimingPoint> read_timing(const std::string& path, std::size_t most);
 struct QualityPoint {
   std::int64_t step = 0;
   double minutes = 0;
+  std::string net;  // feature net and scale: only points with the same can be compared
   std::map<std::string, double> figures;        // "frechet", "precision", ...: all that are numbers
   std::map<std::string, double> floor_figures;  // the same of real images
 };

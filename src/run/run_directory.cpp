@@ -16,6 +16,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "run/checkpoint.h"
 
 namespace acgan {
 namespace {
@@ -126,6 +127,48 @@ std::vector<std::string> names_in(const std::string& folder) {
          error.message());
   }
   return names;
+}
+
+// Steps and their files, highest step first.
+using StepFiles = std::vector<std::pair<std::int64_t, std::string>>;
+
+StepFiles numbered_checkpoints(const std::string& run) {
+  const std::string folder = run + "/checkpoints";
+  StepFiles found;
+  for (const std::string& name : names_in(folder)) {
+    if (const auto step = step_of_checkpoint(name))
+      found.emplace_back(*step, fmt::format("{}/{}", folder, name));
+  }
+  std::ranges::sort(found, std::ranges::greater());
+  return found;
+}
+
+// -1 where the file cannot be read: whoever takes it will say why.
+std::int64_t step_in_metadata(const std::string& checkpoint) {
+  try {
+    return parse_number(Checkpoint::load_texts(checkpoint)["step"]).value_or(-1);
+  } catch (const Error&) {
+    return -1;
+  }
+}
+
+StepFiles all_checkpoints(const std::string& run, const std::string& best) {
+  StepFiles found = numbered_checkpoints(run);
+  std::error_code ignored;
+  if (!fs::exists(best, ignored)) return found;
+  const std::int64_t step = step_in_metadata(best);
+  const auto place =
+      std::ranges::find_if(found, [&](const auto& numbered) { return numbered.first < step; });
+  found.insert(place, {step, best});
+  return found;
+}
+
+void remove_checkpoint(const std::string& file) {
+  std::error_code error;
+  fs::remove(file, error);
+  if (!error) return;
+  fail(ErrorKind::Output, "cannot remove the old checkpoint {}: {}; check its permissions", file,
+       error.message());
 }
 
 [[noreturn]] void fail_to_make(const std::string& folder, const std::error_code& error) {
@@ -282,32 +325,27 @@ std::string RunDirectory::checkpoint_file(std::int64_t step) const {
   return fmt::format("{}/checkpoints/{}{:06d}{}", path_, kCheckpointStart, step, kCheckpointEnd);
 }
 
+std::string RunDirectory::best_file() const { return path_ + "/checkpoints/best.safetensors"; }
+
 std::vector<std::string> RunDirectory::checkpoints() const {
-  const std::string folder = path_ + "/checkpoints";
-  std::vector<std::pair<std::int64_t, std::string>> found;
-  for (const std::string& name : names_in(folder)) {
-    if (const auto step = step_of_checkpoint(name))
-      found.emplace_back(*step, fmt::format("{}/{}", folder, name));
-  }
-  std::ranges::sort(found, std::ranges::greater());
   std::vector<std::string> paths;
-  paths.reserve(found.size());
-  for (auto& [step, path] : found) paths.push_back(std::move(path));
+  for (auto& [step, path] : all_checkpoints(path_, best_file())) paths.push_back(std::move(path));
   return paths;
 }
+
+std::optional<std::int64_t> RunDirectory::newest_step() const {
+  const auto found = all_checkpoints(path_, best_file());
+  return found.empty() ? std::nullopt : std::optional(found.front().first);
+}
+
+void RunDirectory::remove_best() const { remove_checkpoint(best_file()); }
 
 void RunDirectory::prune_checkpoints(std::int64_t newest, std::int64_t keep) const {
   ACGAN_CHECK(keep >= 1);
   std::int64_t kept = 0;
-  for (const std::string& file : checkpoints()) {
-    const auto step = step_of_checkpoint(fs::path(file).filename().string());
-    if (step && *step <= newest && kept++ < keep) continue;
-    std::error_code error;
-    fs::remove(file, error);
-    if (error) {
-      fail(ErrorKind::Output, "cannot remove the old checkpoint {}: {}; check its permissions",
-           file, error.message());
-    }
+  for (const auto& [step, file] : numbered_checkpoints(path_)) {
+    if (step <= newest && kept++ < keep) continue;
+    remove_checkpoint(file);
   }
 }
 

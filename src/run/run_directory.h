@@ -45,15 +45,22 @@ class RunDirectory {
   std::string tensorboard_folder() const;                // tensorboard/
   std::string checkpoint_file(std::int64_t step) const;  // checkpoints/step_000123.safetensors
 
+  std::string best_file() const;  // checkpoints/best.safetensors
+
   // Makes `config` the one that runs from `step` on. Where another ran up to there it is kept as
   // config_file_until(step); those of later steps, which are run again, go. Returns the file kept,
   // if any.
   std::optional<std::string> change_config(const std::string& config, std::int64_t step) const;
 
-  // Checkpoint files, newest (highest step) first.
+  // Checkpoint files, newest (highest step) first; the best one has its place among them by the
+  // step in its metadata, behind that of the same step, and is the last where that cannot be read.
   std::vector<std::string> checkpoints() const;
+  // The highest step of those; none where there is none.
+  std::optional<std::int64_t> newest_step() const;
+  void remove_best() const;  // where there is one
   // Once the checkpoint of step `newest` stands: removes those of later steps (a run that went on
-  // from an earlier one has left them behind) and all but the newest `keep` of the rest.
+  // from an earlier one has left them behind) and all but the newest `keep` of the rest. The best
+  // one is none of these.
   void prune_checkpoints(std::int64_t newest, std::int64_t keep) const;
 
  private:

@@ -120,6 +120,12 @@ void write_summary(const std::string& path, const RunSummary& summary) {
   object.add("half", summary.half);
   object.add("seed", summary.seed);
   object.add("ended", summary.ended);
+  if (!summary.best_by.empty()) {
+    object.add("best_by", summary.best_by);
+    object.add("best_value", summary.best_value);
+    object.add("best_step", summary.best_step);
+    object.add("best_checkpoint", std::string("checkpoints/best.safetensors"));
+  }
   write_file_atomically(path, object.text(2) + "\n");
 }
 

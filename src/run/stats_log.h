@@ -33,6 +33,10 @@ struct RunSummary {
   double peak_memory_mib = 0;
   std::string device, precision, half, ended;  // ended: "steps", "minutes", "SIGINT", ...
   std::uint64_t seed = 0;
+  // What best.safetensors is the best by, its figure and step; written where there is one.
+  std::string best_by;
+  double best_value = 0;
+  std::int64_t best_step = 0;
 };
 void write_summary(const std::string& path, const RunSummary& summary);
 

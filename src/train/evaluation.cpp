@@ -28,13 +28,14 @@ void Evaluation::open(const std::string& metrics_file, std::int64_t last_step) {
   log_ = std::make_unique<LineLog>(metrics_file, "", last_step, step_of_quality);
 }
 
-QualityFigures Evaluation::run(Sampler& sampler, std::int64_t latent_dim,
+QualityFigures Evaluation::run(Sampler& sampler, std::int64_t latent_dim, GeneratorWeights weights,
                                const Progress& progress) {
   const std::uint64_t seed = meter_.options().seed;
   const QualityRecord record{.source = "training",
                              .step = progress.step,
                              .elapsed_seconds = progress.elapsed_seconds,
                              .seed = seed,
+                             .weights = name_of(weights),
                              .generator_saw_held_out = meter_.real().generator_saw_held_out,
                              .figures = meter_.measure(fakes_from(sampler, latent_dim, seed))};
   log_->add(quality_json(record, meter_));

@@ -23,7 +23,8 @@ class Evaluation {
 
   // Appends to `metrics_file`; what it holds after `last_step` goes.
   void open(const std::string& metrics_file, std::int64_t last_step);
-  QualityFigures run(Sampler& sampler, std::int64_t latent_dim, const Progress& progress);
+  QualityFigures run(Sampler& sampler, std::int64_t latent_dim, GeneratorWeights weights,
+                     const Progress& progress);
 
   const QualityMeter& meter() const { return meter_; }
 

@@ -24,6 +24,20 @@ void EventLog::add(const StepRecord& record) {
   if (sums_.seconds >= kSecondsBetweenEvents) flush();
 }
 
+void EventLog::add_quality(std::int64_t step, const QualityFigures& figures) {
+  std::vector<EventScalar> scalars;
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    if (value) scalars.push_back({name, static_cast<float>(*value)});
+  };
+  add("quality/class_accuracy", figures.class_accuracy);
+  add("quality/frechet", figures.frechet_distance);
+  add("quality/kid", figures.kernel_distance.mean);
+  add("quality/precision", figures.precision);
+  add("quality/recall", figures.recall);
+  add("quality/diversity", figures.diversity);
+  file_.add_scalars(step, scalars);
+}
+
 void EventLog::flush() {
   const Sums sums = std::exchange(sums_, {});
   if (sums.steps == 0) return;

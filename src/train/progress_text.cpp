@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/format.h"
 #include "base/printable.h"
 
@@ -50,26 +51,36 @@ std::string progress_line(const StepRecord& record, const TrainConfig& train) {
 
 std::string class_table(const Dataset& dataset) {
   const std::vector<std::int64_t> counts = dataset.counts_by_class();
-  std::string table = fmt::format("{} classes: ", counts.size());
+  std::string table = counted(counts.size(), "class", "classes") + ": ";
   for (std::size_t i = 0; i < counts.size(); ++i) {
     table += fmt::format("{}{} {}", i == 0 ? "" : ", ", dataset.class_names[i], counts[i]);
   }
   return printable(table);
 }
 
+std::string count_text(std::int64_t count) {
+  const auto number = static_cast<double>(count);
+  if (count < 1000) return fmt::format("{}", count);
+  return count < 1'000'000 ? fmt::format("{:.1f} k", 1e-3 * number)
+                           : fmt::format("{:.2f} M", 1e-6 * number);
+}
+
+std::string flops_text(double flops) {
+  return flops < 1e9 ? fmt::format("{:.2f} MFLOP", 1e-6 * flops)
+                     : fmt::format("{:.2f} GFLOP", 1e-9 * flops);
+}
+
 std::string model_text(const TrainStep& step) {
   const Acgan& model = step.model();
-  const auto millions = [](std::int64_t count) { return static_cast<double>(count) * 1e-6; };
   const std::int64_t generator = model.generator.parameters().parameter_count();
   const std::int64_t discriminator =
       model.trunk.parameters().parameter_count() + model.source_head.parameters().parameter_count();
   const std::int64_t classifier = model.classifier.parameters().parameter_count();
   return fmt::format(
-      "{:.2f} M parameters (generator {:.2f} M, discriminator {:.2f} M, classifier {:.2f} M), "
-      "batch {}, {:.2f} GFLOP a step",
-      millions(generator + discriminator + classifier), millions(generator),
-      millions(discriminator), millions(classifier), step.options().batch,
-      step.step_flops() * 1e-9);
+      "{} parameters (generator {}, discriminator {}, classifier {}), batch {}, {} a step",
+      count_text(generator + discriminator + classifier), count_text(generator),
+      count_text(discriminator), count_text(classifier), step.options().batch,
+      flops_text(step.step_flops()));
 }
 
 std::string memory_text(const std::vector<MemoryShare>& shares, const Dataset& dataset) {

@@ -8,10 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "base/counted.h"
 #include "base/error.h"
 #include "report/figure.h"
 #include "report/page.h"
 #include "run/read_curves.h"
+#include "train/best_evaluation.h"
 
 namespace acgan {
 namespace {
@@ -83,6 +85,18 @@ void add_training_curves(Page& page, const std::vector<TimingPoint>& points) {
   add_figure(page, speed, "Speed; " + means);
 }
 
+// The points of the feature net that most of them have: figures of several nets make no line.
+std::vector<QualityPoint> of_one_net(const std::vector<QualityPoint>& points) {
+  std::map<std::string, std::size_t> counts;
+  for (const QualityPoint& point : points) ++counts[point.net];
+  const auto most =
+      std::ranges::max_element(counts, {}, [](const auto& net) { return net.second; });
+  std::vector<QualityPoint> chosen;
+  std::ranges::copy_if(points, std::back_inserter(chosen),
+                       [&](const QualityPoint& point) { return point.net == most->first; });
+  return chosen;
+}
+
 // One line for each of these figures that any point has.
 void add_quality_series(Figure& figure, const std::vector<QualityPoint>& points,
                         const std::vector<std::pair<std::string, std::string>>& names) {
@@ -95,9 +109,42 @@ void add_quality_series(Figure& figure, const std::vector<QualityPoint>& points,
   }
 }
 
-void add_quality(Page& page, const std::vector<QualityPoint>& points) {
-  if (points.empty()) return;
+// What best.safetensors says of itself; none where there is none.
+std::optional<BestEvaluation> best_of(const RunDirectory& run) {
+  std::error_code ignored;
+  if (!fs::exists(run.best_file(), ignored)) return std::nullopt;
+  try {
+    return best_in(Checkpoint::load_texts(run.best_file()));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// A ring around the best evaluation on the line of `figure`; returns what the caption says of it.
+std::string mark_best(Figure& plot, const std::vector<QualityPoint>& points,
+                      const BestEvaluation& best, const std::string& figure) {
+  const auto point = std::ranges::find(points, best.step, &QualityPoint::step);
+  if (point == points.end() || !point->figures.contains(figure)) return "";
+  const std::string name = fmt::format("best {}, step {}", best.by, best.step);
+  add_series(plot, name, std::vector{*point},
+             [&](const QualityPoint& p) { return p.figures.at(figure); });
+  plot.series.back().is_mark = true;
+  return fmt::format(" The ring: {}.", name);
+}
+
+void add_quality(Page& page, const std::vector<QualityPoint>& all,
+                 const std::optional<BestEvaluation>& best) {
+  if (all.empty()) return;
   page.heading("Quality");
+  const std::vector<QualityPoint> points = of_one_net(all);
+  if (points.size() < all.size()) {
+    page.paragraph(fmt::format("Not shown: {} by another feature net than most.",
+                               counted(all.size() - points.size(), "evaluation")));
+  }
+  if (best) {
+    page.paragraph(fmt::format("Best {}: {:.6g} at step {}, kept as checkpoints/best.safetensors.",
+                               best->by, best->value, best->step));
+  }
   Figure distance = curve("Distance from real images", "Fréchet distance");
   add_quality_series(distance, points, {{"frechet", "generated images"}});
   const auto& floor = points.back().floor_figures;
@@ -105,14 +152,20 @@ void add_quality(Page& page, const std::vector<QualityPoint>& points) {
     add_series(distance, "real images", points,
                [&](const QualityPoint&) { return of_real->second; });
   }
-  add_figure(page, distance, "Fréchet distance from held-out real images, the smaller the better.");
+  // The kernel distance has no line of its own.
+  const bool is_distance = best && (best->by == "frechet" || best->by == "kid");
+  const std::string ring = is_distance ? mark_best(distance, points, *best, "frechet") : "";
+  add_figure(page, distance,
+             "Fréchet distance from held-out real images, the smaller the better." + ring);
   Figure shares = curve("Class accuracy, precision, recall, diversity", "share");
   add_quality_series(shares, points,
                      {{"class_accuracy", "class accuracy"},
                       {"precision", "precision"},
                       {"recall", "recall"},
                       {"diversity", "diversity"}});
-  add_figure(page, shares, "From metrics.jsonl, which says what each figure was measured on.");
+  const std::string other = best && !is_distance ? mark_best(shares, points, *best, best->by) : "";
+  add_figure(page, shares,
+             "From metrics.jsonl, which says what each figure was measured on." + other);
 }
 
 void add_pictures(Page& page, const RunDirectory& run) {
@@ -156,7 +209,7 @@ std::string run_report(const RunDirectory& run) {
   const std::vector<TimingPoint> timing = read_timing(run.timing_file(), kMostPoints);
   Page page(file_name(run.path()));
   add_pictures(page, run);
-  add_quality(page, read_quality(run.metrics_file()));
+  add_quality(page, read_quality(run.metrics_file()), best_of(run));
   page.heading("Training");
   if (timing.empty()) {
     page.paragraph("No step was logged yet.");

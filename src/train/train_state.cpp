@@ -323,6 +323,10 @@ ModelFacts read_model_facts(const Checkpoint& checkpoint) {
   return facts;
 }
 
+const char* name_of(GeneratorWeights weights) {
+  return weights == GeneratorWeights::Average ? "average" : "live";
+}
+
 GeneratorWeights weights_in(const Checkpoint& checkpoint, GeneratorWeights wanted) {
   return has_average(checkpoint) ? wanted : GeneratorWeights::Live;
 }

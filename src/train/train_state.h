@@ -44,6 +44,8 @@ std::uint64_t seed_of(const Checkpoint& checkpoint);
 ModelFacts read_model_facts(const Checkpoint& checkpoint);
 
 enum class GeneratorWeights { Average, Live };
+// "average" or "live", as the option --weights and metrics.jsonl have it.
+const char* name_of(GeneratorWeights weights);
 // Which weights there are where `wanted` is asked for: Live also where the run kept no average.
 GeneratorWeights weights_in(const Checkpoint& checkpoint, GeneratorWeights wanted);
 // What generates, by the network's name for it ("generator.dense1.weight"): everybody who uses a

@@ -153,8 +153,8 @@ void Training::prepare_evaluation() {
     fail(ErrorKind::Data, "the data set ({}) changed while it was read: start again",
          dataset_.description);
   }
-  if (!meter.net_origin().problem.empty()) {
-    log_.warn("cache of feature nets: {}", meter.net_origin().problem);
+  if (!meter.net().origin.problem.empty()) {
+    log_.warn("cache of feature nets: {}", meter.net().origin.problem);
   }
   log_.info("quality: {}", feature_net_text(meter));
   log_.info("quality: held out: {}", meter.real().held_out_source);
@@ -185,16 +185,38 @@ void Training::go_on_in_directory() {
   const std::string source = resume_->checkpoint.source();
   log_.info("resumed from {} at step {}, {} of training", source, progress_.step,
             duration_text(progress_.elapsed_seconds));
-  const std::vector<std::string> checkpoints = directory.checkpoints();
-  if (!checkpoints.empty() && std::filesystem::path(checkpoints.front()).filename() !=
-                                  std::filesystem::path(source).filename()) {
+  const std::optional<std::int64_t> newest = directory.newest_step();
+  if (newest && *newest > progress_.step) {
     log_.warn(
         "the steps after {} are run again; their rows in the logs are gone, their checkpoints "
         "will be with the next one saved",
         progress_.step);
   }
+  take_best();
   open_events();
   resume_.reset();  // the training has it
+}
+
+// What best.safetensors of a run that goes on is worth from here on.
+void Training::take_best() {
+  const std::string file = run_log_->directory().best_file();
+  if (!std::filesystem::exists(file)) return;
+  try {
+    best_ = best_in(Checkpoint::load(file).texts());
+  } catch (const Error& error) {
+    log_.warn("{}; the next evaluation takes its place", error.what());
+    return;
+  }
+  if (!best_) {
+    log_.warn("{} does not say what it is the best by; the next evaluation takes its place", file);
+  } else if (best_->step > progress_.step) {
+    log_.warn("{} is of step {}, which is run again: it counts no more, and goes with the next {}",
+              file, best_->step, "checkpoint saved or evaluation");
+    best_is_void_ = true;
+    best_.reset();
+  } else {
+    log_.info("best so far: {} {:.6g} at step {}", best_->by, best_->value, best_->step);
+  }
 }
 
 // One step, one grid and one save in memory: what could fail later fails now.
@@ -210,7 +232,7 @@ void Training::dry_run() {
   log_.info("memory after one step: {}", memory_text(step_.memory(), dataset_));
   log_.info("memory plan {}",
             memory_plan_text(step_.options(), half_type(config_.precision, *backend_)));
-  log_.info("plan: {:.2f} GFLOP a step, checkpoints of {}", step_.step_flops() * 1e-9,
+  log_.info("plan: {} a step, checkpoints of {}", flops_text(step_.step_flops()),
             bytes_text(checkpoint.byte_size()));
   log_.info("dry run: one step, one grid and one checkpoint done in memory; nothing was written");
 }
@@ -226,6 +248,7 @@ void Training::finish() {
   }
   const bool evaluation_is_wanted = evaluation_ && pipeline_.started() > 0 && signal_ == 0;
   if (evaluation_is_wanted && evaluated_step_ != progress_.step) evaluate();
+  keep_if_best();
   if (events_) writes_.run("tensorboard/", [this] { events_->flush(); });
   if (pipeline_.started() == 0 && std::filesystem::exists(run_log_->directory().summary_file())) {
     log_.info("nothing left to do: the run has its {} steps and {} of training; its summary stands",
@@ -248,6 +271,10 @@ void Training::finish() {
       summary.steps, duration_text(summary.seconds), summary.ended, summary.median_batch_ms,
       summary.images_per_second, gflops);
   log_.info("run directory: {}", run_log_->directory().path());
+  if (best_) {
+    log_.info("best {}: {:.6g} at step {}, {}", best_->by, best_->value, best_->step,
+              run_log_->directory().best_file());
+  }
   log_.info("newest grid: {}", last_grid_);
 }
 
@@ -307,6 +334,11 @@ RunSummary Training::summarize(const std::string& ended) {
   summary.half = compute_ == DType::F32 ? "" : std::string(name_of(compute_));
   summary.ended = ended;
   summary.seed = seed_;
+  if (best_) {
+    summary.best_by = best_->by;
+    summary.best_value = best_->value;
+    summary.best_step = best_->step;
+  }
   write_summary(run_log_->directory().summary_file(), summary);
   return summary;
 }

@@ -9,6 +9,7 @@
 #include "backend/profiling_backend.h"
 #include "data/data_loader.h"
 #include "data/dataset.h"
+#include "train/best_evaluation.h"
 #include "train/collapse_watch.h"
 #include "train/evaluation.h"
 #include "train/event_log.h"
@@ -57,6 +58,8 @@ class Training {
   void save();
   void prepare_evaluation();
   void evaluate();
+  void take_best();
+  void keep_if_best();
   void finish();
   void draw_pictures();
   RunSummary summarize(const std::string& ended);
@@ -83,7 +86,10 @@ class Training {
   std::vector<float> sample_z_;
   std::vector<std::int32_t> all_classes_;
   Schedule sample_schedule_, save_schedule_, evaluate_schedule_;
-  std::unique_ptr<Evaluation> evaluation_;  // where figures of quality are asked for
+  std::unique_ptr<Evaluation> evaluation_;   // where figures of quality are asked for
+  std::optional<BestEvaluation> candidate_;  // the last evaluation, until it was compared
+  std::optional<BestEvaluation> best_;       // what best.safetensors holds
+  bool best_is_void_ = false;  // it holds a step that is run again, and goes with the next save
 
   StepPipeline pipeline_;
   std::vector<OptimizerState> optimizer_states_;  // after the last completed step

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "train/first_nonfinite.h"
@@ -27,6 +29,7 @@ void Training::train() {
       writes_.run("the checkpoint", [this] { save(); });
     }
     if (evaluation_is_due) writes_.run("the quality figures", [this] { evaluate(); });
+    if (candidate_) writes_.run("the best checkpoint", [this] { keep_if_best(); });
   }
   complete_steps(0);
 }
@@ -170,6 +173,10 @@ void Training::sample(const std::string& path) {
 void Training::save() {
   const Stopwatch watch(saving_seconds_);
   const std::string path = run_log_->directory().checkpoint_file(progress_.step);
+  if (best_is_void_) {
+    run_log_->directory().remove_best();
+    best_is_void_ = false;
+  }
   save_state(step_, loader_.position(), progress_, effective_config(), facts_).save(path);
   run_log_->directory().prune_checkpoints(progress_.step, config_.output.keep);
   saved_step_ = progress_.step;
@@ -179,9 +186,40 @@ void Training::save() {
 void Training::evaluate() {
   const Stopwatch watch(evaluating_seconds_);
   step_.refresh_average();
-  const QualityFigures figures = evaluation_->run(sampler_, config_.model.latent_dim, progress_);
+  const GeneratorWeights weights =
+      step_.average() != nullptr ? GeneratorWeights::Average : GeneratorWeights::Live;
+  const QualityFigures figures =
+      evaluation_->run(sampler_, config_.model.latent_dim, weights, progress_);
   evaluated_step_ = progress_.step;
-  log_.info("quality: {}", quality_line(figures, evaluation_->meter().floor()));
+  const QualityMeter& meter = evaluation_->meter();
+  log_.info("quality: {}", quality_line(figures, meter.floor()));
+  candidate_ = judged_by(config_.output, figures, meter.net().id, progress_.step);
+  if (events_) {
+    writes_.run("tensorboard/", [&] { events_->add_quality(progress_.step, figures); });
+  }
+}
+
+// The state that was just evaluated, where it is better than all before.
+void Training::keep_if_best() {
+  const std::optional<BestEvaluation> candidate = std::exchange(candidate_, std::nullopt);
+  if (!candidate || !std::isfinite(candidate->value)) return;
+  const std::string path = run_log_->directory().best_file();
+  std::string before;
+  if (best_ && are_comparable(*candidate, *best_)) {
+    if (!is_better(*candidate, *best_)) return;
+    before = fmt::format(", before {:.6g} at step {}", best_->value, best_->step);
+  } else if (best_) {
+    log_.warn("{} was the best by {} ({}), which cannot be compared with {} ({}): it is replaced",
+              path, best_->by, best_->ruler, candidate->by, candidate->ruler);
+  }
+  const Stopwatch watch(saving_seconds_);
+  Checkpoint checkpoint =
+      save_state(step_, loader_.position(), progress_, effective_config(), facts_);
+  mark_best(*candidate, checkpoint);
+  checkpoint.save(path);
+  best_ = candidate;
+  best_is_void_ = false;
+  log_.info("best {} so far: {:.6g}{}; kept as {}", best_->by, best_->value, before, path);
 }
 
 }  // namespace acgan

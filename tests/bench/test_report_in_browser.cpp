@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "base/child_process.h"
 #include "bench/bench_samples.h"
 #include "bench/report.h"
-#include "report/child_process.h"
 #include "support/temporary_folder.h"
 
 namespace acgan::test {

@@ -7,6 +7,7 @@ Exit code 77 (skipped) where tensorboard is missing; 1 instead with CI=true.
 """
 
 import csv
+import json
 import math
 import os
 import subprocess
@@ -24,12 +25,13 @@ data: {kind: doodles, image_size: 8, doodles_per_class: 3}
 model: {latent_dim: 3, dense_width: 5, conv1_width: 4, conv2_width: 6, classifier_width: 5}
 train: {batch: 4, steps: 6, minutes: 1, seed: 5, device: cpu, threads: 1}
 output: {dir: runs, rows: 2, sample_every: 0, save_every: 0.000001, keep: 10, report: false,
-         tensorboard: true}
+         tensorboard: true, evaluate_every: 1000}
 """
 SCALARS = {
     "loss/d", "loss/g", "loss/q", "accuracy/real", "accuracy/fake", "speed/images_per_s",
     "loss_scale/d", "loss_scale/g", "loss_scale/q", "skipped/d", "skipped/g", "skipped/q",
 }
+QUALITY = ("class_accuracy", "frechet", "kid", "precision", "recall", "diversity")
 
 
 def check(condition, what):
@@ -46,7 +48,8 @@ def read_events(run):
 
 def check_scalars(events, run, first, last):
     """Of the process that made the steps from first to last: one event, the means over them."""
-    check(set(events.Tags()["scalars"]) == SCALARS, f"scalars are {events.Tags()['scalars']}")
+    names = SCALARS | {f"quality/{name}" for name in QUALITY}
+    check(set(events.Tags()["scalars"]) == names, f"scalars are {events.Tags()['scalars']}")
     for tag in SCALARS:
         check([e.step for e in events.Scalars(tag)] == [last], f"{tag} is {events.Scalars(tag)}")
     with open(os.path.join(run, "timing.csv"), newline="", encoding="utf-8") as file:
@@ -57,6 +60,18 @@ def check_scalars(events, run, first, last):
         check(math.isclose(found, expected, rel_tol=1e-5), f"{name}: {found}, not {expected}")
         scale = events.Scalars(f"loss_scale/{name}")[0].value
         check(scale == float(rows[-1][f"loss_scale_{name}"]), f"loss scale {name} is {scale}")
+
+
+def check_quality(events, run, last):
+    """The figures of the evaluation at the end, as metrics.jsonl has them."""
+    with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
+        record = json.loads(file.readlines()[-1])
+    check(record["step"] == last, f"the last record is of step {record['step']}")
+    for name in QUALITY:
+        (event,) = events.Scalars(f"quality/{name}")
+        check(event.step == last, f"{name} is of step {event.step}")
+        close = math.isclose(event.value, record[name], rel_tol=1e-5, abs_tol=1e-9)
+        check(close, f"{name}: {event.value}, not {record[name]}")
 
 
 def check_grids(events, run, last):
@@ -75,19 +90,22 @@ def main():
             file.write(CONFIG)
 
         def train(*options):
-            subprocess.run([program, "-c", "tiny.yaml", "-q", *options], cwd=folder, check=True)
+            subprocess.run([program, "-c", "tiny.yaml", "-q", *options], cwd=folder, check=True,
+                           env=os.environ | {"XDG_CACHE_HOME": os.path.join(folder, "cache")})
 
         train()
         (name,) = os.listdir(os.path.join(folder, "runs"))
         run = os.path.join(folder, "runs", name)
         check_scalars(read_events(run), run, 1, 6)
+        check_quality(read_events(run), run, 6)
         check_grids(read_events(run), run, 6)
         # Steps 4 to 6 are void once the run goes on from step 3.
         train("--resume", os.path.join(run, "checkpoints", "step_000003.safetensors"),
               "--steps", "5")
         check_scalars(read_events(run), run, 4, 5)
+        check_quality(read_events(run), run, 5)
         check_grids(read_events(run), run, 5)
-    print("TensorBoard reads scalars and grids, and drops what a resume made void")
+    print("TensorBoard reads scalars, quality and grids, and drops what a resume made void")
 
 
 if __name__ == "__main__":

@@ -169,6 +169,16 @@ TEST_CASE("evaluate takes a checkpoint, or images with a config") {
   CHECK(full.seed == 9);
   CHECK(full.out == "o");
   CHECK(evaluate({"evaluate", "--checkpoint", "c", "--samples", "8"}).samples == 8);
+  CHECK_FALSE(plain.feature_net.has_value());
+  const auto net = evaluate({"evaluate", "--checkpoint", "c", "--feature-net", "n"}).feature_net;
+  REQUIRE(net.has_value());
+  CHECK(net->file == "n");
+  CHECK(net->scale == "unit");
+  for (const char* scale : {"unit", "symmetric", "imagenet", "bytes"}) {
+    CHECK(
+        evaluate({"evaluate", "--checkpoint", "c", "--feature-net", "n", "--feature-scale", scale})
+            .feature_net->scale == scale);
+  }
   REQUIRE(full.overrides.size() == 2);
   CHECK(full.overrides[0].key == "data.path");
   CHECK(full.overrides[1].key == "data.image_size");
@@ -288,6 +298,13 @@ TEST_CASE("usage errors say what is wrong and where help is") {
        "--images needs a config that names the real data: -c" + evaluate_help},
       {{"evaluate", "--checkpoint", "c", "-c", "a"},
        "-c and --labels belong to --images; a checkpoint names its data itself" + evaluate_help},
+      {{"evaluate", "--checkpoint", "c", "--feature-scale", "unit"},
+       "--feature-scale belongs to --feature-net" + evaluate_help},
+      {{"evaluate", "--checkpoint", "c", "--feature-net", "n", "--feature-scale", "0-1"},
+       "--feature-scale must be one of unit, symmetric, imagenet, bytes, found '0-1'" +
+           evaluate_help},
+      {{"evaluate", "--checkpoint", "c", "--feature-net", ""},
+       "--feature-net must name a file, found nothing" + evaluate_help},
       {{"evaluate", "--checkpoint", "c", "--samples", "7"},
        "--samples must be an integer from 8 to 100000, found '7'" + evaluate_help},
       {{"devices", "--all"},

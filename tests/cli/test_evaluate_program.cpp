@@ -1,12 +1,9 @@
 #include <catch2/catch.hpp>
 
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "base/format.h"
-#include "cli/program.h"
+#include "cli/judged_run.h"
 #include "support/temporary_folder.h"
 
 namespace acgan::test {
@@ -14,42 +11,6 @@ namespace acgan::test {
 namespace {
 
 using nlohmann::json;
-
-const char* const kTinyConfig = R"(
-data: {kind: doodles, image_size: 8, doodles_per_class: 12, classes: [fish, house, cup]}
-model: {latent_dim: 3, dense_width: 5, conv1_width: 4, conv2_width: 6, classifier_width: 5}
-train: {batch: 4, steps: 3, minutes: 1, seed: 5, device: cpu, threads: 1}
-output: {dir: runs, rows: 2, sample_every: 0}
-)";
-
-// A folder with that config, a run of it and a cache of its own.
-class JudgedRun {
- public:
-  JudgedRun() {
-    ::setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
-    write_text(folder_ / "tiny.yaml", kTinyConfig);
-  }
-  ~JudgedRun() { ::unsetenv("XDG_CACHE_HOME"); }
-
-  ProgramResult run(std::vector<std::string> arguments) const {
-    return run_program(folder_.path(), arguments);
-  }
-  ProgramResult evaluate(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "evaluate");
-    return run(arguments);
-  }
-  std::string path(const std::string& name) const { return folder_ / name; }
-  std::string run_path() const { return "runs/00000-tiny-fp32-batch4"; }
-  std::vector<json> metrics(const std::string& file) const {
-    std::vector<json> lines;
-    std::istringstream stream(read_text(folder_ / file));
-    for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
-    return lines;
-  }
-
- private:
-  TemporaryFolder folder_;
-};
 
 }  // namespace
 
@@ -82,6 +43,8 @@ TEST_CASE("a run is judged while it trains, and its checkpoint gets the same fig
     CHECK(lines[0][name] == lines[1][name]);
   }
   CHECK(lines[0]["step"] == 3);
+  CHECK(lines[0]["weights"] == "live");
+  CHECK(lines[1]["weights"] == "live");
   CHECK(lines[0]["samples"] == 5000);
   CHECK(lines[0]["references"] == 36);
   CHECK(lines[0]["data"]["generator_saw_held_out"] == false);
@@ -122,6 +85,7 @@ TEST_CASE("evaluate judges another program's images by the same ruler") {
   CHECK(lines[0]["samples"] == 12);
   CHECK(lines[0]["class_accuracy"].is_null());
   CHECK(lines[0]["step"].is_null());
+  CHECK(lines[0]["weights"].is_null());
   CHECK(lines[1]["class_accuracy"].is_number());
   // The same twelve images in another order.
   CHECK(lines[1]["frechet"].get<double>() == Approx(lines[0]["frechet"].get<double>()));

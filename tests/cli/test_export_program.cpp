@@ -31,6 +31,28 @@ TEST_CASE("export writes the newest checkpoint's generator") {
   CHECK(read_text(tiny.folder() / "b.onnx") != content);
 }
 
+TEST_CASE("a checkpoint without a checksum is used with a warning") {
+  const TinyRun tiny;
+  REQUIRE(tiny.train({}).exit_code == 0);
+  std::string bytes = read_text(tiny.path_in("checkpoints/step_000003.safetensors"));
+  const std::string key = "\"checksum\":";
+  const std::size_t at = bytes.find(key);
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, key.size(), "\"chequers\":");  // a text like any other
+  write_text(tiny.folder() / "plain.safetensors", bytes);
+  const auto warning = Catch::Equals(
+      "acgan-train: warning: plain.safetensors has no checksum: damage to it could not be "
+      "noticed\n");
+  const ProgramResult exported =
+      tiny.run({"export", "--checkpoint", "plain.safetensors", "--onnx", "a.onnx"});
+  CHECK(exported.exit_code == 0);
+  CHECK_THAT(exported.err, warning);
+  const ProgramResult sampled =
+      tiny.run({"sample", "--checkpoint", "plain.safetensors", "--out", "a.png"});
+  CHECK(sampled.exit_code == 0);
+  CHECK_THAT(sampled.err, warning);
+}
+
 TEST_CASE("export's errors: one line, and no file") {
   const TinyRun tiny;
   REQUIRE(tiny.train({}).exit_code == 0);

@@ -112,6 +112,9 @@ TEST_CASE("--nearest looks among the data that it is given, and says when it is 
   std::filesystem::copy(run.folder() / "pictures", run.folder() / "others",
                         std::filesystem::copy_options::recursive);
   std::filesystem::remove(run.folder() / "others/b/2.png");
+  std::filesystem::copy(run.folder() / "pictures", run.folder() / "classes",
+                        std::filesystem::copy_options::recursive);
+  std::filesystem::rename(run.folder() / "classes/b", run.folder() / "classes/c");
   const auto on_pictures = [&](std::vector<std::string> options) {
     options.insert(options.begin(),
                    {"sample", "--checkpoint", TinyRun::run_path(1), "--nearest", "pixels"});
@@ -124,6 +127,10 @@ TEST_CASE("--nearest looks among the data that it is given, and says when it is 
   const ProgramResult other = on_pictures({"--data", "others"});
   CHECK(other.exit_code == 0);
   CHECK_THAT(other.err, Catch::Contains("was not trained on exactly these images"));
+  const ProgramResult classes = on_pictures({"--data", "classes"});
+  CHECK(classes.exit_code == 3);
+  CHECK_THAT(classes.err, Catch::Contains("draws the classes a, b, but the data set") &&
+                              Catch::Contains("has a, c: name the data"));
   const ProgramResult missing = on_pictures({"--data", "missing"});
   CHECK(missing.exit_code == 3);
   CHECK_THAT(missing.err, Catch::Contains("missing"));

@@ -227,6 +227,7 @@ TEST_CASE("every key has its range") {
       {"output.rows", {"0", "101"}, {"1", "100"}},
       {"output.on_write_error", {"go on", "true"}, {"stop", "continue"}},
       {"output.evaluate_every", {"-1", "x"}, {"0", "30s"}},
+      {"output.best_by", {"fid", "true", "[kid]"}, {"auto", "none"}},
       {"output.report", {"1", "yes"}, {"true", "false"}},
       {"output.animation", {"webp", "True"}, {"true", "false"}},
       {"output.tensorboard", {"logs", "~"}, {"true", "false"}},

@@ -164,7 +164,7 @@ train: {batch: 21, steps: 22, minutes: 100s, seed: 23, device: "cuda:3", threads
         loss: hinge, label_sampling: even, d_steps: 5, classify_fakes_in_d: false,
         augment: [translation, cutout]}
 output: {dir: "out put", sample_every: 0.1, sample_at: [1s, 2.5], save_every: 3s, keep: 4, rows: 5,
-         on_write_error: continue, evaluate_every: 9, report: false, animation: true,
+         on_write_error: continue, evaluate_every: 9, best_by: kid, report: false, animation: true,
          tensorboard: true}
 )";
 
@@ -214,11 +214,15 @@ TEST_CASE("training options that exclude or need each other are refused, and say
       {"train: {steps: 10}\noptimizer: {schedule: linear, warmup_steps: 10}\n",
        "FILE:2: optimizer.schedule linear needs to know the step at which the learning rates have "
        "fallen: set optimizer.decay_steps (or train.steps) above warmup_steps, found 10 and 10"},
+      {"output:\n  rows: 3\n  best_by: recall\n",
+       "FILE:3: output.best_by recall needs figures to choose by: set output.evaluate_every "
+       "(minutes of training between them) above 0, found 0"},
   };
   for (const auto& [yaml, message] : cases) CHECK(ConfigFile(yaml).refusal() == message);
-  for (const char* good : {"train: {steps: 10}\noptimizer: {schedule: linear, warmup_steps: 9}",
-                           "optimizer: {schedule: cosine, decay_steps: 4, decay_to: 0.1}",
-                           "train: {label_smoothing: 0.1}"}) {
+  for (const char* good :
+       {"train: {steps: 10}\noptimizer: {schedule: linear, warmup_steps: 9}",
+        "optimizer: {schedule: cosine, decay_steps: 4, decay_to: 0.1}",
+        "train: {label_smoothing: 0.1}", "output: {best_by: recall, evaluate_every: 30s}"}) {
     CHECK(ConfigFile(good).refusal().empty());
   }
 }

@@ -79,13 +79,13 @@ TEST_CASE("folders that hold no classes or no images are errors") {
   TemporaryFolder folder;
   CHECK_THAT(error_at(config_of(folder.path())), Contains("no class folders"));
   folder.write("loose.png", png(plain(2, 2, {1})));
-  CHECK_THAT(error_at(config_of(folder.path())), Contains("1 images lie directly in it"));
+  CHECK_THAT(error_at(config_of(folder.path())), Contains("1 image lies directly in it"));
   CHECK_THAT(error_at(config_of(folder.path() + "/loose.png")), Contains("is a file"));
   CHECK_THAT(error_at(config_of(folder.path() + "/x")), Contains("does not exist"));
   folder.write("cats/x.webp", std::string_view("x"));
   folder.make_folder("cats/more");
   CHECK_THAT(error_at(config_of(folder.path())),
-             Contains("cats") && Contains("no image (1 other files, 1 folders)"));
+             Contains("cats") && Contains("no image (1 other file, 1 folder)"));
 }
 
 TEST_CASE("what stands for an image or a class and is none is an error that names it") {

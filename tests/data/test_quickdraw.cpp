@@ -392,7 +392,7 @@ TEST_CASE("a data path that is no folder of bitmaps is told in a sentence") {
   CHECK_THAT(error_at(folder.path() + "/readme.txt"), Contains("readme.txt' is a file"));
   CHECK_THAT(error_at(folder.path()), Contains(folder.path()) &&
                                           Contains("no .npy, .npz, .ndjson or .bin file") &&
-                                          Contains("1 other files"));
+                                          Contains("1 other file and"));
 }
 
 TEST_CASE("the real bitmaps load with their counts and pixels", "[shared]") {

@@ -102,8 +102,8 @@ TEST_CASE_METHOD(MeterFixture, "a net that saw a few drawings knows new ones, go
 TEST_CASE_METHOD(MeterFixture, "figures repeat with a net from the cache") {
   const QualityFigures first = make().measure(Forger());
   QualityMeter again = make();
-  CHECK(again.net_origin().from_cache);
-  CHECK(again.net_origin().problem.empty());
+  CHECK(again.net().origin.from_cache);
+  CHECK(again.net().origin.problem.empty());
   CHECK(again.measure(Forger()).frechet_distance == first.frechet_distance);
   options.seed = 4;
   CHECK(make().measure(Forger()).kernel_distance.mean != first.kernel_distance.mean);

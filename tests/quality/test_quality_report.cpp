@@ -40,6 +40,7 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
                              .step = 40,
                              .elapsed_seconds = 1.5,
                              .seed = 18446744073709551615u,
+                             .weights = "average",
                              .generator_saw_held_out = false,
                              .figures = figures_with_labels()};
   const std::string line = quality_json(record, meter);
@@ -49,6 +50,7 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
   CHECK(object["step"] == 40);
   CHECK(object["elapsed_s"] == 1.5);
   CHECK(object["seed"] == 18446744073709551615u);
+  CHECK(object["weights"] == "average");
   CHECK(object["samples"] == 20);
   CHECK(object["references"] == 12);
   CHECK(object["class_accuracy"] == 0.75);
@@ -65,8 +67,8 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
   CHECK(object["classes"][1]["diversity"].is_null());
   CHECK(object["floor"]["samples"] == 20);
   CHECK(object["floor"]["frechet"].is_number());
-  CHECK(object["feature_net"]["id"] == meter.net_id());
-  CHECK(object["feature_net"]["held_out_accuracy"] == meter.net_accuracy());
+  CHECK(object["feature_net"]["id"] == meter.net().id);
+  CHECK(object["feature_net"]["held_out_accuracy"] == meter.net_accuracy().value());
   CHECK(object["data"]["fingerprint"] == meter.real().fingerprint);
   CHECK(object["data"]["generator_saw_held_out"] == false);
   CHECK(step_of_quality(line) == 40);
@@ -75,7 +77,7 @@ TEST_CASE("a record of figures is one line of strict JSON with all that is neede
 
   const std::string table = quality_table(record, meter);
   CHECK_THAT(table, Catch::Contains("12.5000") && Catch::Contains("50 x 6 images") &&
-                        Catch::Contains("house") && Catch::Contains(meter.net_id()) &&
+                        Catch::Contains("house") && Catch::Contains(meter.net().id) &&
                         Catch::Contains("never trained on"));
   CHECK_THAT(quality_line(record.figures, meter.floor()), Catch::Contains("class accuracy 0.750"));
 }
@@ -87,7 +89,7 @@ TEST_CASE("what is not known is null in a record and a dash in the table") {
   record.source = "pictures.npy";
   record.figures.samples = 20;
   const auto object = nlohmann::json::parse(quality_json(record, meter));
-  for (const char* name : {"step", "elapsed_s", "seed", "class_accuracy", "diversity"}) {
+  for (const char* name : {"step", "elapsed_s", "seed", "weights", "class_accuracy", "diversity"}) {
     CAPTURE(name);
     CHECK(object[name].is_null());
   }

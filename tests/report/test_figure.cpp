@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "base/error.h"
-#include "report/child_process.h"
 #include "report/figure.h"
 #include "support/temporary_folder.h"
 
@@ -40,6 +39,28 @@ TEST_CASE("figures are SVG for both backgrounds, and PNG") {
   }
   CHECK(light != dark);
   CHECK(is_png(draw_png(small_figure("mixed fp16"))));
+}
+
+TEST_CASE("a mark is a ring without a line") {
+  Figure figure{.title = "Quality",
+                .x_label = "minutes",
+                .y_label = "distance",
+                .series = {{.name = "all", .points = {{1, 9, 9, 9}, {2, 5, 5, 5}, {3, 7, 7, 7}}}},
+                .kind = FigureKind::Curve};
+  const auto rings = [&] {
+    const std::string svg = draw_svg(figure, Theme::Light);
+    std::size_t count = 0;
+    const std::string ring = "xlink:href='#gpPt5'";  // counted from 0 there
+    for (std::size_t at = svg.find(ring); at != std::string::npos; at = svg.find(ring, at + 1)) {
+      ++count;
+    }
+    return count;
+  };
+  const std::size_t before = rings();
+  figure.series.push_back({.name = "best", .points = {{2, 5, 5, 5}}, .color = 1});
+  CHECK(rings() == before);
+  figure.series.back().is_mark = true;
+  CHECK(rings() == before + 2);  // on the curve and in the key
 }
 
 TEST_CASE("a figure of one point, or of none at zero, is drawn") {
@@ -93,23 +114,6 @@ TEST_CASE("no text of a figure is taken for a command") {
   }
   CHECK_THAT(draw_svg(small_figure("a_b^c{d} 'q' é"), Theme::Light),
              Catch::Contains("a_b^c{d} \u2019q\u2019 é"));
-}
-
-TEST_CASE("a filter gets what it is given and gives back what it wrote, however much") {
-  const std::string much(3 << 20, 'x');
-  CHECK(run_filter({"cat"}, much, "") == much);
-  CHECK(run_filter({"tr", "a", "b"}, "banana", "") == "bbnbnb");
-  CHECK(run_filter({"cat", "/dev/fd/4", "-", "/dev/fd/3", "/dev/fd/3"}, "-", "", {"x", "y"}) ==
-        "y-xx");
-}
-
-TEST_CASE("a filter that is missing or fails is one sentence") {
-  CHECK_THROWS_WITH(
-      run_filter({"no-such-program-here"}, "", "install it"),
-      Catch::Contains("cannot run no-such-program-here") && Catch::EndsWith("; install it"));
-  CHECK_THROWS_WITH(run_filter({"sh", "-c", "echo one >&2; echo two >&2; exit 3"}, "", ""),
-                    Catch::Equals("sh failed: two"));
-  CHECK_THROWS_AS(run_filter({"sh", "-c", "kill -9 $$"}, "", ""), Error);
 }
 
 TEST_CASE("without gnuplot it says what to install") {

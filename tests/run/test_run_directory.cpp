@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "run/checkpoint.h"
 #include "run/expect_error.h"
 #include "run/run_directory.h"
 #include "support/temporary_folder.h"
@@ -154,12 +155,43 @@ TEST_CASE("checkpoints are listed newest first, by number and not by name") {
   const RunDirectory run =
       make_run(folder.path(), make_config("a", PrecisionMode::Fp32, 1), {999999, 5, 1000000});
   for (const char* name : {"step_.safetensors", "step_12x.safetensors", "step_7.safetensors.bak",
-                           ".step_000009.safetensors.1.tmp", "best.safetensors"}) {
+                           ".step_000009.safetensors.1.tmp", "best.safetensors.bak"}) {
     write_text(run.path() + "/checkpoints/" + name, "x");
   }
   const std::vector<std::string> expected = {run.checkpoint_file(1000000),
                                              run.checkpoint_file(999999), run.checkpoint_file(5)};
   CHECK(run.checkpoints() == expected);
+  CHECK(run.newest_step() == 1000000);
+}
+
+TEST_CASE("the best checkpoint has its place by the step in it, and is pruned by no number") {
+  const TemporaryFolder folder;
+  const RunDirectory run =
+      make_run(folder.path(), make_config("a", PrecisionMode::Fp32, 1), {10, 20});
+  const std::string tenth = run.checkpoint_file(10), twentieth = run.checkpoint_file(20);
+  const auto keep_best = [&](const std::string& step) {
+    Checkpoint checkpoint;
+    checkpoint.set_text("step", step);
+    checkpoint.save(run.best_file());
+    return run.checkpoints();
+  };
+  using Files = std::vector<std::string>;
+  CHECK(keep_best("5") == Files{twentieth, tenth, run.best_file()});
+  CHECK(keep_best("10") == Files{twentieth, tenth, run.best_file()});
+  CHECK(keep_best("15") == Files{twentieth, run.best_file(), tenth});
+  CHECK(keep_best("21") == Files{run.best_file(), twentieth, tenth});
+  CHECK(run.newest_step() == 21);
+  CHECK(keep_best("soon") == Files{twentieth, tenth, run.best_file()});
+  write_text(run.best_file(), "damaged");
+  CHECK(run.checkpoints() == Files{twentieth, tenth, run.best_file()});
+  keep_best("15");
+  run.prune_checkpoints(20, 1);
+  CHECK(run.checkpoints() == Files{twentieth, run.best_file()});
+  run.prune_checkpoints(12, 1);  // a run that went on from an earlier step
+  CHECK(run.checkpoints() == Files{run.best_file()});
+  run.remove_best();
+  CHECK(run.checkpoints().empty());
+  CHECK_FALSE(run.newest_step().has_value());
 }
 
 TEST_CASE("pruning leaves the newest checkpoints and all other files") {

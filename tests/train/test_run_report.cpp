@@ -2,9 +2,11 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/format.h"
 #include "run/sample_grid.h"
 #include "run/timing_log.h"
 #include "support/temporary_folder.h"
+#include "train/best_evaluation.h"
 #include "train/run_report.h"
 
 namespace acgan::test {
@@ -61,6 +63,49 @@ TEST_CASE("a report has the curves, images, summary and config of its run") {
                        Catch::Contains("a &amp; b") && Catch::Contains("data: &lt;doodles&gt;") &&
                        Catch::Contains("50 points"));
   CHECK_THAT(page, !Catch::Contains("<script") && !Catch::Contains("http://www.example"));
+}
+
+TEST_CASE("a report marks the best evaluation on the line of its figure") {
+  const ReportedRun run;
+  write_text(run.folder / "metrics.jsonl",
+             "{\"step\":10,\"elapsed_s\":10,\"frechet\":7,\"recall\":0.5}\n"
+             "{\"step\":20,\"elapsed_s\":20,\"frechet\":5,\"recall\":0.6}\n");
+  const RunDirectory directory = run.open();
+  CHECK_THAT(run_report(directory), !Catch::Contains("best"));
+  for (const char* by : {"frechet", "kid", "recall"}) {
+    Checkpoint checkpoint;
+    checkpoint.set_text("step", "20");
+    mark_best({.by = by, .value = 0.25, .step = 20, .ruler = "r"}, checkpoint);
+    checkpoint.save(directory.best_file());
+    const std::string page = run_report(directory);
+    CHECK_THAT(page, Catch::Contains(fmt::format("Best {}: 0.25 at step 20, kept as", by)));
+    CHECK_THAT(page, Catch::Contains(fmt::format("The ring: best {}, step 20.", by)));
+  }
+  // A step that the figures do not have is named, and nowhere marked.
+  Checkpoint checkpoint;
+  checkpoint.set_text("step", "30");
+  mark_best({.by = "recall", .value = 0.25, .step = 30, .ruler = "r"}, checkpoint);
+  checkpoint.save(directory.best_file());
+  const std::string page = run_report(directory);
+  CHECK_THAT(page, Catch::Contains("at step 30") && !Catch::Contains("The ring"));
+}
+
+TEST_CASE("figures of another feature net are in no curve") {
+  const ReportedRun run;
+  const std::string learnt = "\"frechet\":7,\"feature_net\":{\"id\":\"a\",\"scale\":null}}\n";
+  write_text(run.folder / "metrics.jsonl",
+             "{\"step\":1,\"elapsed_s\":1," + learnt + "{\"step\":2,\"elapsed_s\":2," + learnt);
+  const std::string page = run_report(run.open());
+  CHECK_THAT(page, !Catch::Contains("Not shown"));
+  write_text(run.folder / "metrics.jsonl",
+             "{\"step\":1,\"elapsed_s\":1," + learnt + "{\"step\":2,\"elapsed_s\":2," + learnt +
+                 "{\"step\":2,\"elapsed_s\":2,\"frechet\":900,\"feature_net\":{\"id\":\"b\","
+                 "\"scale\":\"unit\"},\"floor\":{\"frechet\":1}}\n");
+  std::string mixed = run_report(run.open());
+  const std::string note = "<p>Not shown: 1 evaluation by another feature net than most.</p>\n";
+  REQUIRE(mixed.find(note) != std::string::npos);
+  mixed.erase(mixed.find(note), note.size());
+  CHECK(mixed == page);
 }
 
 TEST_CASE("a report leaves out what a run does not have") {
