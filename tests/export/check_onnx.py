@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 try:
     import numpy
     import onnx
