@@ -1,5 +1,6 @@
 #include "cuda/cuda_backend.h"
 
+#include "backend/spectral_norm.h"
 #include "base/error.h"
 #include "cuda/kernels.h"
 
@@ -366,6 +367,20 @@ void CudaBackend::ema_step(const EmaUpdate& update) {
   ACGAN_CHECK(update.state != nullptr && update.value.shape == update.average.shape);
   ACGAN_CHECK(update.value.dtype == DType::F32 && update.average.dtype == DType::F32);
   launch_ema_step(update, device_->stream());
+}
+
+void CudaBackend::spectral_normalize(const SpectralNormalization& arguments) {
+  check_spectral_normalization(arguments);
+  const Tensor& master = arguments.weight.master;
+  float* scratch = scratch_.floats(spectral_norm_scratch(master.rows(), master.row_size()));
+  launch_spectral_normalize(arguments, scratch, device_->stream());
+}
+
+void CudaBackend::spectral_norm_backward(const SpectralWeight& weight, const Tensor& gradient) {
+  check_spectral_gradient(weight, gradient);
+  const Tensor& master = weight.master;
+  float* scratch = scratch_.floats(spectral_norm_scratch(master.rows(), master.row_size()));
+  launch_spectral_norm_backward(weight, gradient, scratch, device_->stream());
 }
 
 void CudaBackend::finish_step(OptimizerState* state, const AdamConstants& constants,

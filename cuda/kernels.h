@@ -83,6 +83,14 @@ void launch_finish_step(OptimizerState* state, const AdamConstants& constants,
                         const LossScalePolicy& policy, const LearningRateSchedule& schedule,
                         Stream stream);
 
+// ---- kernels/spectral_norm.cu
+// F32 scratch of both for a weight [rows, columns].
+std::int64_t spectral_norm_scratch(std::int64_t rows, std::int64_t columns);
+void launch_spectral_normalize(const SpectralNormalization& arguments, float* scratch,
+                               Stream stream);
+void launch_spectral_norm_backward(const SpectralWeight& weight, const Tensor& gradient,
+                                   float* scratch, Stream stream);
+
 // ---- kernels/gather.cu
 void launch_gather_images(const Tensor& images, const Tensor& indices, float divisor,
                           const Tensor& destination, Stream stream);

@@ -23,4 +23,5 @@ set(ACGAN_CUDA_KERNEL_SOURCES
   kernels/augmentation.cu
   kernels/loss.cu
   kernels/optimizer.cu
+  kernels/spectral_norm.cu
   kernels/gather.cu)

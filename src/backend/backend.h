@@ -18,6 +18,7 @@ namespace acgan {
 enum class Activation { None, Relu, LeakyRelu };  // LeakyRelu: slope kLeakySlope below zero
 inline constexpr float kLeakySlope = 0.2f;
 inline constexpr float kBatchNormEpsilon = 1e-5f;
+inline constexpr float kSmallestSigma = 1e-12f;  // a weight of zeros is divided by this
 
 enum class Accumulation { Overwrite, Add };
 
@@ -67,6 +68,24 @@ struct EmaUpdate {
   float decay = 0.0f;
   float ramp_up = 0.0f;                   // steps; 0: the same decay from the start
   const OptimizerState* state = nullptr;  // of the optimiser that moved `value`
+};
+
+// A weight W, seen as the matrix [out, rest], and what is known of its largest singular value. All
+// F32 in backend memory.
+struct SpectralWeight {
+  Tensor master;  // [out, ...]
+  Tensor u, v;    // [out], [rest]: unit vectors near the left and right singular ones
+  Tensor sigma;   // [1]: u^T W v
+};
+
+// Spectral normalisation (Miyato et al. 2018, algorithm 1).
+struct SpectralNormalization {
+  SpectralWeight weight;
+  Tensor working;  // compute dtype, shape of master: master / sigma, rounded once
+  int power_iterations = 1;
+  // Of the optimisers that moved the weight: nothing happens where all of them say nonfinite.
+  // None: it is done in any case.
+  std::span<const OptimizerState* const> states;
 };
 
 // Whose images a loss of the source head is of: D's real ones, D's fakes, the generator's fakes.
@@ -237,6 +256,12 @@ class Backend {
   // average += (1 - d) * (value - average), d = min(decay, t / (t + ramp_up)), t = applied + 1;
   // nothing where state->nonfinite. Between adam_step and finish_step.
   virtual void ema_step(const EmaUpdate& update) = 0;
+  // Power iterations v = W^T u / |W^T u|, u = W v / |W v|, sigma = |W v|, and then the normalised
+  // weight. A vector whose product is zero stays; sigma is kSmallestSigma at least.
+  virtual void spectral_normalize(const SpectralNormalization& arguments) = 0;
+  // In place, F32, shape of master: the gradient G of W / sigma becomes that of W with u and v held
+  // constant, (G - <G, W / sigma> u v^T) / sigma (Miyato et al. 2018, section 2.2).
+  virtual void spectral_norm_backward(const SpectralWeight& weight, const Tensor& gradient) = 0;
   // Ages the state (applied, beta powers) and moves the learning rate by the schedule or, where
   // nonfinite, counts the skip; moves the loss scale by the policy; clears nonfinite.
   virtual void finish_step(OptimizerState* state, const AdamConstants& constants,

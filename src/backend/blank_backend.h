@@ -63,6 +63,8 @@ class BlankBackend final : public Backend {
   void flag_nonfinite(const Tensor&, OptimizerState*) override {}
   void adam_step(const AdamUpdate&) override {}
   void ema_step(const EmaUpdate&) override {}
+  void spectral_normalize(const SpectralNormalization&) override {}
+  void spectral_norm_backward(const SpectralWeight&, const Tensor&) override {}
   void finish_step(OptimizerState*, const AdamConstants&, const LossScalePolicy&,
                    const LearningRateSchedule&) override {}
   void gather_images(const Tensor&, const Tensor&, float, const Tensor&) override {}

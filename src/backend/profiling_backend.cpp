@@ -362,6 +362,24 @@ void ProfilingBackend::ema_step(const EmaUpdate& update) {
           [&] { backend_->ema_step(update); });
 }
 
+void ProfilingBackend::spectral_normalize(const SpectralNormalization& arguments) {
+  const SpectralWeight& weight = arguments.weight;
+  const double iteration =
+      bytes_of({weight.master, weight.master}) + 2.0 * bytes_of({weight.u, weight.v, weight.sigma});
+  measure("spectral_normalize", {weight.master, weight.master},
+          {.bytes = static_cast<double>(arguments.power_iterations) * iteration +
+                    bytes_of({weight.master, arguments.working})},
+          [&] { backend_->spectral_normalize(arguments); });
+}
+
+void ProfilingBackend::spectral_norm_backward(const SpectralWeight& weight,
+                                              const Tensor& gradient) {
+  measure("spectral_norm_backward", {gradient, gradient},
+          {.bytes = bytes_of({weight.master, gradient, weight.u, weight.v, weight.sigma}) +
+                    bytes_written(gradient, Accumulation::Add)},
+          [&] { backend_->spectral_norm_backward(weight, gradient); });
+}
+
 void ProfilingBackend::finish_step(OptimizerState* state, const AdamConstants& constants,
                                    const LossScalePolicy& policy,
                                    const LearningRateSchedule& schedule) {

@@ -49,6 +49,7 @@ constexpr Kind kKinds[] = {
     {"adam", "optimizers"},
     {"flag", "optimizers"},
     {"finish", "optimizers"},
+    {"spectral", "spectral norm"},
     {"weights_updated", "optimizers"},
 };
 

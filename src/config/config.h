@@ -46,6 +46,9 @@ struct ModelConfig {
   std::int64_t conv1_width = 64;        // channels at half the image size
   std::int64_t conv2_width = 128;       // channels at a quarter of the image size
   std::int64_t classifier_width = 128;  // classifier.dense1
+  // Each weight of the discriminator (trunk and source head, not the classifier's own layers) is
+  // divided by an estimate of its largest singular value (Miyato et al. 2018).
+  bool spectral_norm = false;
 };
 
 struct PrecisionConfig {

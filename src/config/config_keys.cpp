@@ -163,6 +163,10 @@ Keys model_keys() {
       make::integer(
           {"model.classifier_width", "width of classifier.dense1"},
           [](auto& c) -> auto& { return c.model.classifier_width; }, width),
+      make::choice<bool>(
+          {"model.spectral_norm", "divide the discriminator's weights by their spectral norm"},
+          [](auto& c) -> auto& { return c.model.spectral_norm; },
+          {{"false", false}, {"true", true}}),
   };
 }
 

@@ -56,6 +56,9 @@ Acgan::Acgan(Backend& backend, const AcganShape& model_shape, DType compute) : s
   source_head.add<Dense>("dense4", shape.widths.dense_width, 1, BiasTraining::Trained,
                          DenseOutput::Float);
   build_classifier(classifier, shape);
+  if (shape.widths.spectral_norm) {
+    for (Network* network : {&trunk, &source_head}) network->parameters().add_spectral_norm();
+  }
   for (Network* network : networks()) network->allocate(backend, compute);
 }
 

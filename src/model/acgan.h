@@ -22,6 +22,7 @@ void build_generator(Network& network, const AcganShape& shape);
 //   trunk          image -> features [dense_width]
 //   source_head    features -> logit of "real" [1], F32
 //   classifier     features -> class logits [K], F32
+// Spectral normalisation is that of trunk and source head, which make up the discriminator.
 struct Acgan {
   Acgan(Backend& backend, const AcganShape& shape, DType compute);
 

@@ -9,6 +9,9 @@ namespace {
 // Parameters start on 64-byte boundaries in F32 and in the 16-bit types.
 constexpr std::int64_t kAlignment = 32;
 
+// From random vectors; a single one follows each update.
+constexpr int kFirstPowerIterations = 15;
+
 std::int64_t padded(std::int64_t count) {
   return (count + kAlignment - 1) / kAlignment * kAlignment;
 }
@@ -45,11 +48,26 @@ int ParameterStore::add_statistic(const std::string& name, const Shape& shape,
   return statistics() - 1;
 }
 
+void ParameterStore::add_spectral_norm() {
+  ACGAN_CHECK(backend_ == nullptr && spectral_.empty());
+  for (int i = 0; i < parameters(); ++i) {
+    const Entry& entry = at(parameters_, i);
+    if (entry.kind != ParameterKind::Weight) continue;
+    const std::string name = entry.name.substr(prefix_.size() + 1);
+    const std::int64_t out = entry.shape[0], rest = entry.shape.count() / out;
+    spectral_.push_back({.weight = i,
+                         .u = add_statistic(name + "_u", {out}, Initializer::Normal),
+                         .v = add_statistic(name + "_v", {rest}, Initializer::Normal),
+                         .sigma = add_statistic(name + "_sigma", {1}, Initializer::One)});
+  }
+}
+
 void ParameterStore::allocate(Backend& backend, DType working) {
   ACGAN_CHECK(backend_ == nullptr);
   backend_ = &backend;
   master_ = OwnedTensor(backend, Shape{flat_count_}, DType::F32);
-  if (working != DType::F32) working_ = OwnedTensor(backend, Shape{flat_count_}, working);
+  const bool own_copy = working != DType::F32 || !spectral_.empty();
+  if (own_copy) working_ = OwnedTensor(backend, Shape{flat_count_}, working);
   statistic_values_ = OwnedTensor(backend, Shape{statistic_count_}, DType::F32);
 }
 
@@ -82,12 +100,43 @@ void ParameterStore::fill(const Tensor& destination, const Entry& entry, std::ui
 void ParameterStore::initialize(std::uint64_t seed) {
   for (int i = 0; i < parameters(); ++i) fill(master(i), at(parameters_, i), seed);
   for (int i = 0; i < statistics(); ++i) fill(statistic(i), at(statistics_, i), seed);
-  refresh_working();
+  refresh(kFirstPowerIterations);
 }
 
-void ParameterStore::refresh_working() {
+void ParameterStore::refresh_working() { refresh(0); }
+
+void ParameterStore::refresh(int power_iterations) {
   if (has_working_copy()) backend_->cast(master_.view(), working_.view());
+  normalize(power_iterations, {});
   announce_update();
+}
+
+void ParameterStore::follow_update(std::span<const OptimizerState* const> states) {
+  normalize(1, states);
+  announce_update();
+}
+
+void ParameterStore::backward_to_master(const Tensor& flat_gradient) const {
+  for (const SpectralEntry& entry : spectral_) {
+    backend_->spectral_norm_backward(spectral_weight(entry), view_of(flat_gradient, entry.weight));
+  }
+}
+
+SpectralWeight ParameterStore::spectral_weight(const SpectralEntry& entry) const {
+  return {.master = master(entry.weight),
+          .u = statistic(entry.u),
+          .v = statistic(entry.v),
+          .sigma = statistic(entry.sigma)};
+}
+
+void ParameterStore::normalize(int power_iterations,
+                               std::span<const OptimizerState* const> states) {
+  for (const SpectralEntry& entry : spectral_) {
+    backend_->spectral_normalize({.weight = spectral_weight(entry),
+                                  .working = working(entry.weight),
+                                  .power_iterations = power_iterations,
+                                  .states = states});
+  }
 }
 
 void ParameterStore::announce_update() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ enum class ParameterKind { Weight, Vector };
 
 // The parameters of one network: flat arrays, F32 master copy and a working copy in the compute
 // type (the same array where that is F32), and beside them the running statistics, which no
-// optimiser touches.
+// optimiser touches. With spectral normalisation the working copy always is an array of its own and
+// has each weight divided by sigma; u, v and sigma are statistics ("conv1.weight_u" and so on).
 class ParameterStore {
  public:
   explicit ParameterStore(std::string prefix) : prefix_(std::move(prefix)) {}
@@ -29,14 +31,20 @@ class ParameterStore {
   // Before allocate(): declare; the index is the layer's handle.
   int add(const std::string& name, const Shape& shape, Initializer initializer, ParameterKind kind);
   int add_statistic(const std::string& name, const Shape& shape, Initializer initializer);
+  // Once all weights are there: they are to be normalised (Miyato et al. 2018).
+  void add_spectral_norm();
   void allocate(Backend& backend, DType working);
 
   // Initial values from the seed; a parameter's numbers depend on its name, not on its neighbours.
   void initialize(std::uint64_t seed);
   // After master was written from outside (initialisation, checkpoint): working copy follows.
   void refresh_working();
-  // After working was written by an optimiser.
-  void announce_update();
+  // After optimisers with these states stepped on master and working copy: a power iteration and
+  // normalised weights, where one of them was not skipped.
+  void follow_update(std::span<const OptimizerState* const> states);
+  // The gradients of what operations read, in a flat array laid out as this store's, become those
+  // of the master copy.
+  void backward_to_master(const Tensor& flat_gradient) const;
 
   const std::string& prefix() const { return prefix_; }  // "generator", "discriminator", ...
   int parameters() const { return static_cast<int>(parameters_.size()); }
@@ -73,13 +81,22 @@ class ParameterStore {
     ACGAN_CHECK(index >= 0 && index < static_cast<int>(entries.size()));
     return entries[static_cast<std::size_t>(index)];
   }
+  struct SpectralEntry {
+    int weight, u, v, sigma;  // indices of a parameter and of statistics
+  };
+
   bool has_working_copy() const { return working_.view().data != nullptr; }
+  SpectralWeight spectral_weight(const SpectralEntry& entry) const;
+  void normalize(int power_iterations, std::span<const OptimizerState* const> states);
+  void refresh(int power_iterations);
+  void announce_update();
   Tensor view(const OwnedTensor& flat, const Entry& entry) const;
   void fill(const Tensor& destination, const Entry& entry, std::uint64_t seed) const;
 
   std::string prefix_;
   Backend* backend_ = nullptr;
   std::vector<Entry> parameters_, statistics_;
+  std::vector<SpectralEntry> spectral_;  // empty: nothing is normalised
   std::int64_t flat_count_ = 0, statistic_count_ = 0;
   OwnedTensor master_, working_, statistic_values_;
 };

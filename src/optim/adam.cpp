@@ -52,8 +52,11 @@ OptimizerState Adam::read_state() const {
 
 void Adam::write_state(const OptimizerState& value) { backend_->upload(state_.view(), &value); }
 
-void Adam::flag_nonfinite() {
-  for (const Share& share : shares_) backend_->flag_nonfinite(share.gradients.flat(), state());
+void Adam::finish_gradients() {
+  for (const Share& share : shares_) {
+    share.store->backward_to_master(share.gradients.flat());
+    backend_->flag_nonfinite(share.gradients.flat(), state());
+  }
 }
 
 float Adam::rate_after(std::int64_t applied) const {
@@ -72,12 +75,16 @@ std::size_t Adam::bytes() const {
 
 void update_parameters(ParameterStore& store, std::span<Adam* const> optimizers) {
   std::vector<AdamMoments> moments;
-  for (const Adam* optimizer : optimizers) moments.push_back(optimizer->moments(store));
+  std::vector<const OptimizerState*> states;
+  for (const Adam* optimizer : optimizers) {
+    moments.push_back(optimizer->moments(store));
+    states.push_back(optimizer->state());
+  }
   store.backend().adam_step({.master = store.flat_master(),
                              .working = store.flat_working(),
                              .optimizers = moments,
                              .constants = optimizers.front()->options().constants});
-  store.announce_update();
+  store.follow_update(states);
 }
 
 }  // namespace acgan

@@ -16,8 +16,8 @@ struct AdamOptions {
 };
 
 // One optimiser (D, G or Q): gradients, first and second moments over the stores that it trains,
-// and on the device the ageing and the loss scaler. A step is flag_nonfinite(), update_parameters()
-// over every store, finish().
+// and on the device the ageing and the loss scaler. A step is finish_gradients(),
+// update_parameters() over every store, finish().
 class Adam {
  public:
   Adam(Backend& backend, std::string name, std::vector<ParameterStore*> stores,
@@ -36,7 +36,9 @@ class Adam {
   float rate_after(std::int64_t applied) const;  // the learning rate after so many applied steps
   void write_state(const OptimizerState& value);
 
-  void flag_nonfinite();
+  // Gradients as operations leave them become those of the master weights, and the state hears of
+  // Inf and NaN in them.
+  void finish_gradients();
   void finish();
   std::size_t bytes() const;  // moments and gradients
 

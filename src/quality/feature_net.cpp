@@ -195,7 +195,7 @@ void FeatureNet::Training::step() {
   net.trunk_.backward(
       trunk_pass, scratch,
       {.dy = feature_gradient.view(), .group_of = kOneGroup, .targets = {&to_trunk, 1}, .dx = {}});
-  adam.flag_nonfinite();
+  adam.finish_gradients();
   net.trunk_.update_running(trunk_pass, 1, adam.state());
   Adam* const optimizer = &adam;
   update_parameters(net.trunk_.parameters(), {&optimizer, 1});

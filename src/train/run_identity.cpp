@@ -30,6 +30,7 @@ std::string text_of(const Json& json) {
 std::map<std::string, std::string> model_texts(const TrainStep& step) {
   std::map<std::string, std::string> texts = shape_texts(step.options().shape);
   texts["compute"] = std::string(name_of(step.options().compute));
+  texts["spectral_norm"] = step.options().shape.widths.spectral_norm ? "true" : "false";
   texts["objective"] = step.options().objective == Objective::Joint ? "joint" : "dgq";
   return texts;
 }
@@ -39,6 +40,11 @@ std::map<std::string, std::string> data_texts(const DataFacts& data) {
           {"images_by_class", text_of(data.counts)},
           {"data_kind", data.kind},
           {"data_fingerprint", data.fingerprint}};
+}
+
+// Checkpoints from before spectral normalisation do not mention it.
+std::string model_text_in(const Checkpoint& checkpoint, const std::string& key) {
+  return key == "spectral_norm" && !checkpoint.has_text(key) ? "false" : checkpoint.text(key);
 }
 
 // At most so many names or counts in a message.
@@ -111,7 +117,7 @@ void refuse_differences(const Checkpoint& checkpoint, const TrainStep& step,
                         const DataFacts& data) {
   std::vector<std::string> differences;
   for (const auto& [key, here] : model_texts(step)) {
-    const std::string& there = checkpoint.text(key);
+    const std::string there = model_text_in(checkpoint, key);
     if (there != here) {
       differences.push_back(fmt::format("{} is {} there and {} here", key, there, here));
     }

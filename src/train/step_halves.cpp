@@ -77,7 +77,7 @@ void TrainStep::discriminator_half() {
       {.dy = df, .group_of = kBothGroups, .targets = to_d(model_.trunk), .dx = {}});
 
   backend_.begin_phase(StepPhase::Optimizers);
-  d().flag_nonfinite();
+  d().finish_gradients();
   model_.trunk.update_running(trunk_pass_, 1, d().state());
   if (joint_) model_.classifier.update_running(classifier_pass_, 1, d().state());
   Adam* const by_d[] = {&d()};
@@ -166,8 +166,8 @@ void TrainStep::dgq_generator_half() {
                              .dx = {}});
 
   backend_.begin_phase(StepPhase::Optimizers);
-  g().flag_nonfinite();
-  q().flag_nonfinite();
+  g().finish_gradients();
+  q().finish_gradients();
   model_.trunk.update_running(trunk_pass_, 1, q().state());
   model_.classifier.update_running(classifier_pass_, 1, q().state());
   model_.generator.update_running(generator_pass_, 2, g().state());
@@ -214,7 +214,7 @@ void TrainStep::joint_generator_half() {
                             {.dy = dimage, .group_of = kFirstGroup, .targets = to_g, .dx = {}});
 
   backend_.begin_phase(StepPhase::Optimizers);
-  g().flag_nonfinite();
+  g().finish_gradients();
   model_.generator.update_running(generator_pass_, 1, g().state());
   Adam* const by_g[] = {&g()};
   update_parameters(model_.generator.parameters(), by_g);

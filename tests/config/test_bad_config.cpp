@@ -177,6 +177,7 @@ TEST_CASE("every key has its range") {
       {"model.conv1_width", {"0", "65537"}, {"1", "65536"}},
       {"model.conv2_width", {"0", "65537"}, {"1", "65536"}},
       {"model.classifier_width", {"0", "65537"}, {"1", "65536"}},
+      {"model.spectral_norm", {"yes", "1"}, {"true", "false"}},
       {"precision.mode", {"fp16", "FP32", "true"}, {"fp32", "mixed"}},
       {"precision.half", {"half", "fp32"}, {"auto", "fp16", "bf16"}},
       {"precision.loss_scale", {"0", "Dynamic", "auto", "1e-50"}, {"dynamic", "1", "1.5e3"}},

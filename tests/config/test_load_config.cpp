@@ -144,7 +144,8 @@ data:
   doodles_per_class: 12
   held_out: 0.25
   flip: true
-model: {latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, classifier_width: 17}
+model: {latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, classifier_width: 17,
+        spectral_norm: true}
 precision:
   mode: mixed
   half: fp16

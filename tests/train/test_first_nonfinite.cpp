@@ -123,7 +123,7 @@ TEST_CASE("a gradient that holds Inf or NaN skips its optimiser alone") {
   harness.backend_->download(values.data(), gradients.flat());
   values[values.size() / 3] = value;
   harness.backend_->upload(gradients.flat(), values.data());
-  g.flag_nonfinite();
+  g.finish_gradients();
   Adam* const only[] = {&g};
   update_parameters(harness.step_.model().generator.parameters(), only);
   g.finish();

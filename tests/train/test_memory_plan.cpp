@@ -22,7 +22,8 @@ TEST_CASE("the memory plan is what a step really holds") {
   const DType compute = GENERATE(DType::F32, DType::F16);
   const Objective objective = GENERATE(Objective::Dgq, Objective::Joint);
   const auto backend = open_backend("host", 1);
-  const TrainStepOptions options = study_options(4, compute, objective);
+  TrainStepOptions options = study_options(4, compute, objective);
+  options.shape.widths.spectral_norm = GENERATE(false, true);
   const TrainStep step(*backend, options);
   const std::vector<MemoryShare> held = step.memory(), planned = plan_memory(options);
   REQUIRE(held.size() == planned.size());

@@ -16,6 +16,7 @@ using test::values_of;
 
 TrainStepOptions all_options(DType compute, SourceLoss loss) {
   TrainStepOptions options = small_options(compute);
+  options.shape.widths.spectral_norm = true;
   options.ema = {.decay = 0.9f, .ramp_up = 5.0f};
   options.loss = loss;
   options.label_smoothing = loss == SourceLoss::Bce ? 0.1f : 0.0f;
@@ -327,7 +328,8 @@ TEST_CASE("the generator's gradient equals finite differences, augmented and wit
     adam->learning_rate = 0.0f;  // the weights stay
   }
   options.objective = GENERATE(Objective::Dgq, Objective::Joint);
-  options.shape.classes = 1;  // no q beside g
+  options.shape.classes = 1;                   // no q beside g
+  options.shape.widths.spectral_norm = false;  // whose power iteration goes on
   options.flip = false;
   const auto backend = open_backend("host", 0);
   TrainStep step(*backend, options);

@@ -64,6 +64,10 @@ class CpuBackend : public HostBackend {
   void adam_step(const AdamUpdate& update) override;
   void ema_step(const EmaUpdate& update) override;
 
+  // cpu_spectral_norm.cpp
+  void spectral_normalize(const SpectralNormalization& arguments) override;
+  void spectral_norm_backward(const SpectralWeight& weight, const Tensor& gradient) override;
+
  protected:
   int threads() const { return threads_; }
 

@@ -77,6 +77,8 @@ class HostBackend : public Backend {
   void flag_nonfinite(const Tensor& gradient, OptimizerState* state) override;
   void adam_step(const AdamUpdate& update) override;
   void ema_step(const EmaUpdate& update) override;
+  void spectral_normalize(const SpectralNormalization& arguments) override;
+  void spectral_norm_backward(const SpectralWeight& weight, const Tensor& gradient) override;
   void finish_step(OptimizerState* state, const AdamConstants& constants,
                    const LossScalePolicy& policy, const LearningRateSchedule& schedule) override;
 
