@@ -266,25 +266,6 @@ void CudaBackend::batch_norm_apply(const Tensor& x, const Tensor& gamma, const T
                           device_->stream());
 }
 
-// ---- activations
-void CudaBackend::activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
-                                      const Tensor& dx) {
-  ACGAN_CHECK(y.shape == dy.shape && y.shape == dx.shape);
-  ACGAN_CHECK(y.dtype == dy.dtype && y.dtype == dx.dtype);
-  launch_activation_backward(y, dy, activation, dx, device_->stream());
-}
-
-void CudaBackend::sigmoid_forward(const Tensor& x, const Tensor& y) {
-  ACGAN_CHECK(x.shape == y.shape && x.dtype == y.dtype);
-  launch_sigmoid_forward(x, y, device_->stream());
-}
-
-void CudaBackend::sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) {
-  ACGAN_CHECK(y.shape == dy.shape && y.shape == dx.shape);
-  ACGAN_CHECK(y.dtype == dy.dtype && y.dtype == dx.dtype);
-  launch_sigmoid_backward(y, dy, dx, device_->stream());
-}
-
 // ---- generator input and random numbers
 void CudaBackend::concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) {
   ACGAN_CHECK(z.dtype == DType::F32 && labels.dtype == DType::I32);

@@ -45,10 +45,17 @@ struct BatchNormApply {
 void launch_batch_norm_apply(const BatchNormApply& arguments, Stream stream);
 
 // ---- kernels/activation.cu
+void launch_activation_forward(const Tensor& x, Activation activation, const Tensor& y,
+                               Stream stream);
 void launch_activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                                 const Tensor& dx, Stream stream);
 void launch_sigmoid_forward(const Tensor& x, const Tensor& y, Stream stream);
 void launch_sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx, Stream stream);
+void launch_add(const Tensor& a, const Tensor& b, const Tensor& y, Stream stream);
+
+// ---- kernels/pooling.cu
+void launch_pool2(const Tensor& large, float scale, const Tensor& small, Stream stream);
+void launch_unpool2(const Tensor& small, float scale, const Tensor& large, Stream stream);
 
 // ---- kernels/conditioning.cu
 void launch_concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y, Stream stream);

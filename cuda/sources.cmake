@@ -2,6 +2,7 @@
 set(ACGAN_CUDA_HOST_SOURCES
   module.cpp
   cuda_backend.cpp
+  cuda_elementwise.cpp
   choose_convolutions.cpp
   handwritten_convolutions.cpp
   library/cudnn_convolutions.cpp
@@ -18,6 +19,7 @@ set(ACGAN_CUDA_KERNEL_SOURCES
   kernels/batch_norm.cu
   kernels/batch_norm_backward.cu
   kernels/activation.cu
+  kernels/pooling.cu
   kernels/conditioning.cu
   kernels/random.cu
   kernels/augmentation.cu

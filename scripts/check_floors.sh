@@ -29,7 +29,7 @@ find "${folders[@]}" -type f \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o 
     home["^zlib[.]h$"] = "^src/data/expanded_file[.]cpp$"
     home["^(oneapi/)?dnnl"] = "^src/backend/onednn/"
     home["^nlohmann/"] = "^src/(run|bench)/|^src/train/(train_state|run_identity|run_report)[.]cpp$|^src/data/ndjson_drawing[.]cpp$|^src/quality/quality_report[.]cpp$"
-    home["^onnx/"] = "^src/export/onnx_model[.]cpp$"
+    home["^onnx/"] = "^src/export/"
     home["^Eigen/"] = "^src/quality/"
     home["^webp/"] = "^src/run/animation[.]cpp$"
     home["^cairo"] = "^src/data/stroke_raster[.]cpp$"

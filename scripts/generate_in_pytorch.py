@@ -2,6 +2,7 @@
 """Rebuilds a trained generator in PyTorch from a checkpoint alone, and saves its images.
 
 usage: generate_in_pytorch.py CHECKPOINT CLASS LATENTS.npy IMAGES.npy
+Takes generators of model.preset study, the default.
 LATENTS float32 [N,latent_dim], uniform in [-1,1) as while training; IMAGES float32 [N,C,H,W] in [0,1].
 Needs torch, numpy and safetensors; scripts that need no PyTorch use `acgan-train export`."""
 import json
@@ -17,6 +18,9 @@ with safe_open(checkpoint, framework="pt") as file:
     prefix = "ema.generator." if any(key.startswith("ema.") for key in file.keys()) else "generator."
     w = {key[len(prefix):]: file.get_tensor(key) for key in file.keys() if key.startswith(prefix)}
     classes = json.loads(file.metadata()["classes"])
+    preset = file.metadata().get("preset", "study")
+if preset != "study":
+    sys.exit(f"{checkpoint}: its generator is of model.preset {preset}, but this script rebuilds study only; use acgan-train export")
 
 
 def norm(x, layer):

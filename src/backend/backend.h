@@ -211,12 +211,24 @@ class Backend {
                                 Activation activation, const Tensor& y) = 0;
 
   // ---- activations
+  // y = activation(x); y may be x.
+  virtual void activation_forward(const Tensor& x, Activation activation, const Tensor& y) = 0;
   // dx = dy * activation'(.), told from the sign of the output y; dx may be dy.
   virtual void activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                                    const Tensor& dx) = 0;
   virtual void sigmoid_forward(const Tensor& x, const Tensor& y) = 0;
   // dx = dy * y * (1 - y); dx may be dy.
   virtual void sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) = 0;
+
+  // ---- branches: y = a + b, all of one shape and dtype; y may be a or b.
+  virtual void add(const Tensor& a, const Tensor& b, const Tensor& y) = 0;
+
+  // ---- pooling; large [N,H,W,C], small [N,ceil(H/2),ceil(W/2),C] of one dtype
+  // small = scale * sum over windows of 2x2; where H or W is odd the last windows reach beyond the
+  // image, which counts as zero there.
+  virtual void pool2(const Tensor& large, float scale, const Tensor& small) = 0;
+  // The transpose of pool2: large[h,w] = scale * small[h/2,w/2].
+  virtual void unpool2(const Tensor& small, float scale, const Tensor& large) = 0;
 
   // ---- generator input: y [N,Z+K] = [z, one_hot(labels)]; z F32 [N,Z], labels I32 [N]
   virtual void concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) = 0;

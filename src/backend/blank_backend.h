@@ -47,9 +47,13 @@ class BlankBackend final : public Backend {
                                  const Tensor&, const Tensor&) override {}
   void batch_norm_apply(const Tensor&, const Tensor&, const Tensor&, const Tensor&, const Tensor&,
                         Activation, const Tensor&) override {}
+  void activation_forward(const Tensor&, Activation, const Tensor&) override {}
   void activation_backward(const Tensor&, const Tensor&, Activation, const Tensor&) override {}
   void sigmoid_forward(const Tensor&, const Tensor&) override {}
   void sigmoid_backward(const Tensor&, const Tensor&, const Tensor&) override {}
+  void add(const Tensor&, const Tensor&, const Tensor&) override {}
+  void pool2(const Tensor&, float, const Tensor&) override {}
+  void unpool2(const Tensor&, float, const Tensor&) override {}
   void concat_one_hot(const Tensor&, const Tensor&, const Tensor&) override {}
   void random_uniform(const RandomState*, RandomStream, const Tensor&) override {}
   void advance_random(RandomState*) override {}

@@ -36,12 +36,6 @@ double dense_flops(const Tensor& w, std::int64_t rows) {
   return 2.0 * static_cast<double>(w.count() * rows);
 }
 
-// Per second, in units of 10^9; a dash where nothing was counted.
-std::string rate(double amount, double seconds) {
-  if (amount <= 0.0 || seconds <= 0.0) return "-";
-  return fmt::format("{:.1f}", amount / seconds * 1e-9);
-}
-
 }  // namespace
 
 ProfilingBackend::ProfilingBackend(std::unique_ptr<Backend> backend)
@@ -110,32 +104,6 @@ void ProfilingBackend::measure(std::string_view operation, const Use& use, const
   };
   add_to(totals);
   add_to(phases_[static_cast<std::size_t>(phase_)]);
-}
-
-std::string ProfilingBackend::report() const {
-  std::vector<std::pair<std::string, OperationTotals>> lines;
-  double all_seconds = 0.0;
-  std::size_t width = 9;  // "operation"
-  for (const OperationTotals& totals : totals_) {
-    std::string label =
-        fmt::format("{} {} {}", totals.operation, name_of(totals.dtype), totals.shape.text());
-    if (!totals.layer.empty()) label += " " + totals.layer;
-    all_seconds += totals.seconds;
-    width = std::max(width, label.size());
-    lines.emplace_back(std::move(label), totals);
-  }
-  std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
-    return a.second.seconds > b.second.seconds;
-  });
-  std::string text = fmt::format("{:<{}} {:>8} {:>10} {:>6} {:>8} {:>7}\n", "operation", width,
-                                 "calls", "ms", "share", "GFLOP/s", "GB/s");
-  for (const auto& [label, totals] : lines) {
-    const double share = all_seconds > 0.0 ? 100.0 * totals.seconds / all_seconds : 0.0;
-    text += fmt::format("{:<{}} {:>8} {:>10.3f} {:>5.1f}% {:>8} {:>7}\n", label, width,
-                        totals.calls, 1e3 * totals.seconds, share,
-                        rate(totals.flops, totals.seconds), rate(totals.bytes, totals.seconds));
-  }
-  return text;
 }
 
 void ProfilingBackend::reset() {
@@ -271,6 +239,12 @@ void ProfilingBackend::batch_norm_apply(const Tensor& x, const Tensor& gamma, co
           });
 }
 
+void ProfilingBackend::activation_forward(const Tensor& x, Activation activation, const Tensor& y) {
+  measure("activation_forward", {x, x}, {.bytes = bytes_of({x, y})},
+          [&] { backend_->activation_forward(x, activation, y); });
+  inherit_layer(x, y);
+}
+
 void ProfilingBackend::activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                                            const Tensor& dx) {
   measure("activation_backward", {y, y}, {.bytes = bytes_of({y, dy, dx})},
@@ -286,6 +260,23 @@ void ProfilingBackend::sigmoid_forward(const Tensor& x, const Tensor& y) {
 void ProfilingBackend::sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) {
   measure("sigmoid_backward", {y, y}, {.bytes = bytes_of({y, dy, dx})},
           [&] { backend_->sigmoid_backward(y, dy, dx); });
+}
+
+void ProfilingBackend::add(const Tensor& a, const Tensor& b, const Tensor& y) {
+  measure("add", {a, a}, {.bytes = bytes_of({a, b, y})}, [&] { backend_->add(a, b, y); });
+  inherit_layer(a, y);
+}
+
+void ProfilingBackend::pool2(const Tensor& large, float scale, const Tensor& small) {
+  measure("pool2", {large, large}, {.bytes = bytes_of({large, small})},
+          [&] { backend_->pool2(large, scale, small); });
+  inherit_layer(large, small);
+}
+
+void ProfilingBackend::unpool2(const Tensor& small, float scale, const Tensor& large) {
+  measure("unpool2", {large, small}, {.bytes = bytes_of({small, large})},
+          [&] { backend_->unpool2(small, scale, large); });
+  inherit_layer(small, large);
 }
 
 void ProfilingBackend::concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) {

@@ -102,10 +102,15 @@ class ProfilingBackend final : public Backend {
                         const Tensor& running_mean, const Tensor& running_variance,
                         Activation activation, const Tensor& y) override;
 
+  void activation_forward(const Tensor& x, Activation activation, const Tensor& y) override;
   void activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                            const Tensor& dx) override;
   void sigmoid_forward(const Tensor& x, const Tensor& y) override;
   void sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) override;
+
+  void add(const Tensor& a, const Tensor& b, const Tensor& y) override;
+  void pool2(const Tensor& large, float scale, const Tensor& small) override;
+  void unpool2(const Tensor& small, float scale, const Tensor& large) override;
 
   void concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) override;
   void random_uniform(const RandomState* state, RandomStream stream,

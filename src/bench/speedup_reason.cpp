@@ -18,11 +18,14 @@ constexpr std::int64_t kChannelsTogether = 8;
 constexpr const char* kNoise = "no difference beyond the noise";
 
 std::string uneven_widths(const ModelConfig& widths) {
-  const std::pair<const char*, std::int64_t> all[] = {
-      {"dense_width", widths.dense_width},
-      {"conv1_width", widths.conv1_width},
-      {"conv2_width", widths.conv2_width},
-      {"classifier_width", widths.classifier_width}};
+  std::vector<std::pair<const char*, std::int64_t>> all{{"dense_width", widths.dense_width},
+                                                        {"conv1_width", widths.conv1_width},
+                                                        {"conv2_width", widths.conv2_width}};
+  if (widths.preset == ModelPreset::Resnet32) {
+    all = {{"generator_width", widths.generator_width},
+           {"discriminator_width", widths.discriminator_width}};
+  }
+  all.emplace_back("classifier_width", widths.classifier_width);
   std::string list;
   for (const auto& [name, width] : all) {
     if (width % kChannelsTogether == 0) continue;

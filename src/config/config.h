@@ -17,6 +17,7 @@ enum class OnWriteError { Stop, Continue };
 enum class SourceLoss { Bce, Hinge };
 enum class LabelSampling { Data, Even };
 enum class BestBy { Auto, None, ClassAccuracy, Frechet, Kid, Precision, Recall };
+enum class ModelPreset { Study, Resnet32 };
 enum class RateDecay { Constant, Linear, Cosine };
 
 // Every setting of a run: type, default and meaning. YAML keys are the member names, nested as
@@ -26,9 +27,10 @@ struct DataConfig {
   std::string path;                  // folder of the data set (cifar10, cifar100: or its archive)
   std::vector<std::string> classes;  // which classes, in label order; empty: all, sorted by name
   std::int64_t limit_per_class = 0;  // at most so many images a class; 0: all
-  std::int64_t image_size = 28;      // side of the square images; a multiple of 4 (CIFAR: 32)
-  std::int64_t channels = 0;         // 1 or 3; 0: what the kind has (folder: 3)
-  bool only_recognized = false;      // quickdraw strokes: leave out what the game did not recognize
+  // Side of the square images; a multiple of 4, of 8 for model.preset resnet32 (CIFAR: 32).
+  std::int64_t image_size = 28;
+  std::int64_t channels = 0;     // 1 or 3; 0: what the kind has (folder: 3)
+  bool only_recognized = false;  // quickdraw strokes: leave out what the game did not recognize
   Cifar100Labels labels = Cifar100Labels::Fine;  // of cifar100: 100 fine classes or 20 coarse ones
   bool skip_unreadable = false;  // of folder: leave out images that cannot be read, and count them
   bool cache =
@@ -41,10 +43,17 @@ struct DataConfig {
 };
 
 struct ModelConfig {
-  std::int64_t latent_dim = 100;        // length of z
-  std::int64_t dense_width = 1024;      // generator.dense1, discriminator.dense3
-  std::int64_t conv1_width = 64;        // channels at half the image size
-  std::int64_t conv2_width = 128;       // channels at a quarter of the image size
+  // study: the study's convolutions; resnet32: deeper, residual blocks (Miyato et al. 2018).
+  ModelPreset preset = ModelPreset::Study;
+  std::int64_t latent_dim = 100;  // length of z
+  // Of study alone:
+  std::int64_t dense_width = 1024;  // generator.dense1, discriminator.dense3
+  std::int64_t conv1_width = 64;    // channels at half the image size
+  std::int64_t conv2_width = 128;   // channels at a quarter of the image size
+  // Of resnet32 alone: channels of every block.
+  std::int64_t generator_width = 256;
+  std::int64_t discriminator_width = 128;
+  // Of both:
   std::int64_t classifier_width = 128;  // classifier.dense1
   // Each weight of the discriminator (trunk and source head, not the classifier's own layers) is
   // divided by an estimate of its largest singular value (Miyato et al. 2018).

@@ -145,21 +145,40 @@ Keys data_keys() {
   };
 }
 
+ConfigKey only_of(ModelPreset preset, ConfigKey key) {
+  key.preset = preset;
+  return key;
+}
+
 Keys model_keys() {
   const make::Whole width{1, 65536};
   return {
+      make::choice<ModelPreset>(
+          {"model.preset", "study: its convolutions; resnet32: residual blocks"},
+          [](auto& c) -> auto& { return c.model.preset; },
+          {{"study", ModelPreset::Study}, {"resnet32", ModelPreset::Resnet32}}),
       make::integer(
           {"model.latent_dim", "length of z"}, [](auto& c) -> auto& { return c.model.latent_dim; },
           width),
-      make::integer(
-          {"model.dense_width", "width of generator.dense1 and discriminator.dense3"},
-          [](auto& c) -> auto& { return c.model.dense_width; }, width),
-      make::integer(
-          {"model.conv1_width", "channels at half the image size"},
-          [](auto& c) -> auto& { return c.model.conv1_width; }, width),
-      make::integer(
-          {"model.conv2_width", "channels at a quarter of the image size"},
-          [](auto& c) -> auto& { return c.model.conv2_width; }, width),
+      only_of(ModelPreset::Study,
+              make::integer(
+                  {"model.dense_width", "width of generator.dense1 and discriminator.dense3"},
+                  [](auto& c) -> auto& { return c.model.dense_width; }, width)),
+      only_of(ModelPreset::Study, make::integer(
+                                      {"model.conv1_width", "channels at half the image size"},
+                                      [](auto& c) -> auto& { return c.model.conv1_width; }, width)),
+      only_of(ModelPreset::Study,
+              make::integer(
+                  {"model.conv2_width", "channels at a quarter of the image size"},
+                  [](auto& c) -> auto& { return c.model.conv2_width; }, width)),
+      only_of(ModelPreset::Resnet32,
+              make::integer(
+                  {"model.generator_width", "channels of the generator's blocks"},
+                  [](auto& c) -> auto& { return c.model.generator_width; }, width)),
+      only_of(ModelPreset::Resnet32,
+              make::integer(
+                  {"model.discriminator_width", "channels of the discriminator's blocks"},
+                  [](auto& c) -> auto& { return c.model.discriminator_width; }, width)),
       make::integer(
           {"model.classifier_width", "width of classifier.dense1"},
           [](auto& c) -> auto& { return c.model.classifier_width; }, width),

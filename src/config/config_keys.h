@@ -18,6 +18,7 @@ struct ConfigKey {
   std::string allowed;  // "an integer from 2 to 65536"
   std::function<std::optional<Refusal>(Config&, const ConfigValue&)> set;
   std::function<std::string(const Config&)> get;  // as YAML; none for a key that stands for others
+  std::optional<ModelPreset> preset = {};         // the only model.preset that has this key
 
   std::string section() const { return path.substr(0, path.rfind('.')); }
   std::string leaf() const { return path.substr(path.rfind('.') + 1); }

@@ -142,6 +142,7 @@ class ConfigReader {
     return found == origin_.end() ? file_ : found->second;
   }
   void check_data();
+  void check_model() const;
   void check_loss_scale() const;
   void check_training() const;
   void check_output() const;
@@ -177,6 +178,22 @@ void ConfigReader::check_data() {
   if (data.image_size != 32) {
     fail(ErrorKind::Usage, "{}: data.image_size must be 32 for kind {}, found {}",
          origin("data.image_size"), kind, data.image_size);
+  }
+}
+
+void ConfigReader::check_model() const {
+  const std::string preset = config_key("model.preset").get(config_);
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.preset || *key.preset == config_.model.preset || !origin_.contains(key.path)) continue;
+    fail(ErrorKind::Usage,
+         "{}: model.preset {} has no {}, which is of another preset: leave it out",
+         origin(key.path), preset, key.path);
+  }
+  if (config_.model.preset == ModelPreset::Resnet32 && config_.data.image_size % 8 != 0) {
+    fail(ErrorKind::Usage,
+         "{}: data.image_size must be a multiple of 8 for model.preset resnet32, found {}",
+         origin(origin_.contains("data.image_size") ? "data.image_size" : "model.preset"),
+         config_.data.image_size);
   }
 }
 
@@ -231,6 +248,7 @@ void ConfigReader::check_output() const {
 
 Config ConfigReader::finish() {
   check_data();
+  check_model();
   check_loss_scale();
   check_training();
   check_output();
@@ -284,7 +302,7 @@ std::string dump_config(const Config& config) {
   std::string yaml;
   std::set<std::string> open;  // sections that have their heading
   for (const ConfigKey& key : config_keys()) {
-    if (!key.get) continue;
+    if (!key.get || (key.preset && *key.preset != config.model.preset)) continue;
     std::string indent;
     for (std::size_t dot = key.path.find('.'); dot != std::string::npos;
          dot = key.path.find('.', dot + 1)) {

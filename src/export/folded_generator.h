@@ -1,23 +1,13 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
+#include "export/generator_arrays.h"
 #include "model/acgan.h"
-#include "run/checkpoint.h"
-#include "train/train_state.h"
 
 namespace acgan {
 
-// Values row by row, the last axis fastest.
-struct FoldedArray {
-  std::vector<std::int64_t> shape;
-  std::vector<float> values;
-};
-
-// A generator in inference mode without batch norms: each is an affine map of its features there,
-// y = gamma (x - mean) / sqrt(variance + epsilon) + beta (Ioffe & Szegedy 2015, section 3.1), and
-// is taken into the weights before it. With base = image_size / 4 an image of z and class c is
+// The study's generator in inference mode without batch norms: each is an affine map of its
+// features there, and is taken into the weights before it. With base = image_size / 4 an image of z
+// and class c is
 //   h = relu(latent_weight z + class_rows[c])                   [dense_width]
 //   h = relu(dense2_weight h + dense2_bias)                     [conv2_width, base, base]
 //   h = relu(transposed convolution by deconv3)                 [conv1_width, 2 base, 2 base]

@@ -11,15 +11,18 @@ namespace acgan {
 struct AcganShape {
   std::int64_t image_size = 28, channels = 1, classes = 10;
   ModelConfig widths;
+
+  std::int64_t features() const;  // what the trunk makes of an image
 };
 
 // Adds the generator's layers to an empty network.
 void build_generator(Network& network, const AcganShape& shape);
 
 // The networks of an AC-GAN (Odena, Olah & Shlens 2017). The source head and the classifier share
-// the discriminator's trunk:
+// the discriminator's trunk. What generator and trunk consist of, `widths.preset` says: the study's
+// convolutions (Radford et al. 2016) or residual blocks (model/residual.h).
 //   generator      [z, one_hot(y)] -> image [S,S,C] in (0,1)
-//   trunk          image -> features [dense_width]
+//   trunk          image -> features [features()]
 //   source_head    features -> logit of "real" [1], F32
 //   classifier     features -> class logits [K], F32
 // Spectral normalisation is that of trunk and source head, which make up the discriminator.

@@ -37,11 +37,11 @@ void BatchNorm::forward(Backend& backend, const ParameterStore& parameters,
   }
 }
 
-void BatchNorm::infer(Backend& backend, const ParameterStore& parameters, const Tensor& x,
-                      const Tensor& y) const {
-  backend.batch_norm_apply(x, parameters.master(gamma_), parameters.master(beta_),
+void BatchNorm::infer(Backend& backend, const ParameterStore& parameters,
+                      const LayerForward& pass) const {
+  backend.batch_norm_apply(pass.x, parameters.master(gamma_), parameters.master(beta_),
                            parameters.statistic(running_mean_),
-                           parameters.statistic(running_variance_), activation_, y);
+                           parameters.statistic(running_variance_), activation_, pass.y);
 }
 
 void BatchNorm::backward(Backend& backend, const ParameterStore& parameters,

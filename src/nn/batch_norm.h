@@ -16,8 +16,8 @@ class BatchNorm : public Layer {
   bool works_in_place() const override { return true; }
   void forward(Backend& backend, const ParameterStore& parameters,
                const LayerForward& pass) const override;
-  void infer(Backend& backend, const ParameterStore& parameters, const Tensor& x,
-             const Tensor& y) const override;
+  void infer(Backend& backend, const ParameterStore& parameters,
+             const LayerForward& pass) const override;
   void backward(Backend& backend, const ParameterStore& parameters,
                 const LayerBackward& pass) const override;
   void update_running(Backend& backend, const ParameterStore& parameters,

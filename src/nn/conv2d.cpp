@@ -2,21 +2,15 @@
 
 namespace acgan {
 
-Conv2d::Conv2d(ParameterStore& store, const std::string& name, std::int64_t size, std::int64_t in,
-               std::int64_t out, BiasTraining bias, Activation activation)
+Conv2d::Conv2d(ParameterStore& store, const std::string& name, const ConvGeometry& geometry,
+               const Conv2dOptions& options)
     : Layer(name),
-      geometry_{.in_h = size,
-                .in_w = size,
-                .in_c = in,
-                .out_h = size / 2,
-                .out_w = size / 2,
-                .out_c = out},
-      bias_training_(bias),
-      activation_(activation),
-      weight_(store.add(name + ".weight", {out, geometry_.kernel, geometry_.kernel, in},
-                        Initializer::Normal, ParameterKind::Weight)),
-      bias_(store.add(name + ".bias", {out}, Initializer::Zero, ParameterKind::Vector)) {
-  ACGAN_CHECK(size % 2 == 0);
+      geometry_(geometry),
+      options_(options),
+      weight_(store.add(name + ".weight",
+                        {geometry.out_c, geometry.kernel, geometry.kernel, geometry.in_c},
+                        options.weight, ParameterKind::Weight)),
+      bias_(store.add(name + ".bias", {geometry.out_c}, Initializer::Zero, ParameterKind::Vector)) {
 }
 
 double Conv2d::conv_flops(const ConvGeometry& g) {
@@ -27,15 +21,16 @@ double Conv2d::conv_flops(const ConvGeometry& g) {
 void Conv2d::forward(Backend& backend, const ParameterStore& parameters,
                      const LayerForward& pass) const {
   backend.conv2d_forward(geometry_, pass.x, parameters.working(weight_), parameters.working(bias_),
-                         activation_, pass.y);
+                         options_.activation, pass.y);
 }
 
 void Conv2d::backward(Backend& backend, const ParameterStore& parameters,
                       const LayerBackward& pass) const {
-  if (activation_ != Activation::None) {
+  if (options_.activation != Activation::None) {
     for (std::int64_t j = 0; j < pass.cotangents(); ++j) {
       const Tensor part = pass.cotangent_slice(pass.dy, j, j + 1);
-      backend.activation_backward(pass.group_slice(pass.y, j, j + 1), part, activation_, part);
+      backend.activation_backward(pass.group_slice(pass.y, j, j + 1), part, options_.activation,
+                                  part);
     }
   }
   for (const GradientTarget& target : pass.targets) {
@@ -43,7 +38,7 @@ void Conv2d::backward(Backend& backend, const ParameterStore& parameters,
     backend.conv2d_backward_weight(geometry_, pass.group_slice(pass.x, target.begin, target.end),
                                    dy_part, target.gradients->view(weight_),
                                    Accumulation::Overwrite);
-    if (bias_training_ == BiasTraining::Trained) {
+    if (options_.bias == BiasTraining::Trained) {
       backend.bias_backward(dy_part, target.gradients->view(bias_), Accumulation::Overwrite);
     }
   }

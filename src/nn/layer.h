@@ -13,10 +13,11 @@ namespace acgan {
 // as well; several may belong to one group: two losses sent back through the same activations in
 // one pass.
 
-// Tensors come with the layer's own shape behind the rows: x and dx input_shape(), y and dy
-// output_shape().
+// Tensors come with the layer's own shape behind the rows: x and dx input_shape() (both inputs of a
+// layer with two), y and dy output_shape().
 struct LayerForward {
   Tensor x;                       // input  [groups * N, ...]
+  Tensor x_second;                // of a layer with two inputs
   Tensor y;                       // output [groups * N, ...]
   std::span<const Tensor> saved;  // what saved_shapes() reserved, in that order, [groups, ...]
   std::int64_t groups = 1;
@@ -31,8 +32,9 @@ struct GradientTarget {
 struct LayerBackward {
   Tensor x, y;  // as in the forward pass
   std::span<const Tensor> saved;
-  Tensor dy;  // gradient of y [cotangents * N, ...]; may be overwritten
-  Tensor dx;  // gradient of x for the cotangents from dx_begin on; empty: not wanted
+  Tensor dy;              // gradient of y [cotangents * N, ...]; may be overwritten
+  Tensor dx;              // gradient of x for the cotangents from dx_begin on; empty: not wanted
+  Tensor dx_second = {};  // likewise of the second input
   std::int64_t dx_begin = 0;
   Accumulation dx_accumulation = Accumulation::Overwrite;
   std::int64_t groups = 1;
@@ -68,12 +70,13 @@ class Layer {
   Layer& operator=(const Layer&) = delete;
 
   const std::string& name() const { return name_; }
-  virtual Shape input_shape() const = 0;  // of one row, [H,W,C] or [F]
+  virtual int inputs() const { return 1; }  // 1 or 2
+  virtual Shape input_shape() const = 0;    // of one row, [H,W,C] or [F]
   virtual Shape output_shape() const = 0;
   virtual DType output_dtype(DType compute) const { return compute; }
   // F32 arrays kept from forward to backward, one of each for every group.
   virtual std::vector<Shape> saved_shapes() const { return {}; }
-  // Whether dx may be dy's memory.
+  // Whether dx may be dy's memory (dx_second never is).
   virtual bool works_in_place() const { return false; }
   virtual double forward_flops() const { return 0; }  // of one row
   // What the backend is asked for; null where the layer is no convolution.
@@ -82,9 +85,9 @@ class Layer {
   virtual void forward(Backend& backend, const ParameterStore& parameters,
                        const LayerForward& pass) const = 0;
   // Inference: nothing depends on the other rows of the batch.
-  virtual void infer(Backend& backend, const ParameterStore& parameters, const Tensor& x,
-                     const Tensor& y) const {
-    forward(backend, parameters, LayerForward{.x = x, .y = y, .saved = {}, .groups = 1});
+  virtual void infer(Backend& backend, const ParameterStore& parameters,
+                     const LayerForward& pass) const {
+    forward(backend, parameters, pass);
   }
   virtual void backward(Backend& backend, const ParameterStore& parameters,
                         const LayerBackward& pass) const = 0;

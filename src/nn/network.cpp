@@ -53,79 +53,112 @@ std::size_t Activations::bytes() const {
 }
 
 void GradientScratch::reserve(const Network& network, std::int64_t rows) {
-  for (const auto& layer : network.layers()) {
-    if (layer == network.layers().back()) break;
-    const auto count = static_cast<std::size_t>(rows * layer->output_shape().count());
-    half_bytes_ = std::max(half_bytes_, count * size_of(network.compute()));
+  slot_count_ = std::max(slot_count_, static_cast<std::size_t>(network.backward_plan().slots));
+  const auto make_room = [&](const Shape& row) {
+    const auto count = static_cast<std::size_t>(rows * row.count());
+    slot_bytes_ = std::max(slot_bytes_, count * size_of(network.compute()));
+  };
+  for (std::size_t i = 0; i < network.layers().size(); ++i) {
+    const Layer& layer = *network.layers()[i];
+    if (static_cast<int>(i) != network.newest()) make_room(layer.output_shape());
+    for (const GradientStep& step : network.backward_plan().inputs[i]) {
+      if (step.adds() && step.sum == kInputGradient) make_room(layer.input_shape());
+    }
   }
 }
 
 void GradientScratch::allocate(Backend& backend) {
-  for (Buffer& half : halves_) half = Buffer(backend, half_bytes_);
+  for (std::size_t i = 0; i < slot_count_; ++i) slots_.emplace_back(backend, slot_bytes_);
 }
 
-void Network::append(std::unique_ptr<Layer> layer) {
-  if (!layers_.empty()) {
-    ACGAN_CHECK(layers_.back()->output_shape().count() == layer->input_shape().count());
+int Network::append(std::unique_ptr<Layer> layer, std::vector<int> sources) {
+  ACGAN_CHECK(static_cast<int>(sources.size()) == layer->inputs());
+  for (const int source : sources) {
+    ACGAN_CHECK(source >= kNetworkInput && source <= newest());
+    if (source == kNetworkInput) continue;
+    const Layer& read = *layers_[static_cast<std::size_t>(source)];
+    ACGAN_CHECK(read.output_shape().count() == layer->input_shape().count());
   }
   layers_.push_back(std::move(layer));
+  sources_.push_back(std::move(sources));
+  return newest();
 }
 
 void Network::allocate(Backend& backend, DType compute) {
   compute_ = compute;
   parameters_.allocate(backend, compute);
+  std::vector<PlannedLayer> planned;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    planned.push_back({.sources = sources_[i], .works_in_place = layers_[i]->works_in_place()});
+  }
+  plan_ = plan_backward(planned);
+}
+
+// What a layer reads and writes; `x` is the network's input.
+LayerForward Network::forward_pass(std::size_t layer, const Tensor& x,
+                                   const Activations& activations) const {
+  const auto read = [&](std::size_t input) {
+    const int source = sources_[layer][input];
+    const Tensor& output =
+        source == kNetworkInput ? x : activations.outputs_[static_cast<std::size_t>(source)];
+    return with_row_shape(output, layers_[layer]->input_shape());
+  };
+  return {.x = read(0),
+          .x_second = sources_[layer].size() > 1 ? read(1) : Tensor{},
+          .y = activations.outputs_[layer],
+          .saved = activations.saved_[layer],
+          .groups = activations.groups_};
 }
 
 void Network::forward(const Tensor& x, Activations& activations) const {
   activations.input_ = x;
-  Tensor input = x;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    layers_[i]->forward(parameters_.backend(), parameters_,
-                        {.x = with_row_shape(input, layers_[i]->input_shape()),
-                         .y = activations.outputs_[i],
-                         .saved = activations.saved_[i],
-                         .groups = activations.groups_});
-    input = activations.outputs_[i];
+    layers_[i]->forward(parameters_.backend(), parameters_, forward_pass(i, x, activations));
   }
 }
 
 void Network::infer(const Tensor& x, Activations& activations) const {
-  Tensor input = x;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    layers_[i]->infer(parameters_.backend(), parameters_,
-                      with_row_shape(input, layers_[i]->input_shape()), activations.outputs_[i]);
-    input = activations.outputs_[i];
+    layers_[i]->infer(parameters_.backend(), parameters_, forward_pass(i, x, activations));
   }
 }
 
 void Network::backward(const Activations& activations, const GradientScratch& scratch,
                        const NetworkBackward& request) const {
-  Tensor dy = request.dy;
-  std::size_t free = 0;  // the scratch buffer that dy does not lie in
+  const std::int64_t rows = request.dy.rows();
+  const auto cotangents = static_cast<std::int64_t>(request.group_of.size());
+  const std::int64_t input_rows = rows / cotangents * (cotangents - request.dx_begin);
+  const auto at = [&](int place, const Shape& row, std::int64_t row_count) {
+    if (place == kOutputGradient) return with_row_shape(request.dy, row);
+    if (place == kInputGradient) return with_row_shape(request.dx, row);
+    return Tensor{scratch.slot(place), with_rows(row_count, row), compute_};
+  };
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = *layers_[i];
-    const Tensor& input = i == 0 ? activations.input_ : activations.outputs_[i - 1];
-    dy = with_row_shape(dy, layer.output_shape());
-    LayerBackward pass{.x = with_row_shape(input, layer.input_shape()),
-                       .y = activations.outputs_[i],
-                       .saved = activations.saved_[i],
-                       .dy = dy,
+    const LayerForward read = forward_pass(i, activations.input_, activations);
+    LayerBackward pass{.x = read.x,
+                       .y = read.y,
+                       .saved = read.saved,
+                       .dy = at(plan_.gradient[i], layer.output_shape(), rows),
                        .dx = {},
                        .groups = activations.groups_,
                        .group_of = request.group_of,
                        .targets = request.targets};
-    if (i == 0) {
-      if (request.dx) pass.dx = with_row_shape(request.dx, layer.input_shape());
+    Tensor sums[2];
+    for (std::size_t k = 0; k < sources_[i].size(); ++k) {
+      const bool is_input = sources_[i][k] == kNetworkInput;
+      if (is_input && !request.dx) continue;
+      const GradientStep& step = plan_.inputs[i][k];
+      const std::int64_t row_count = is_input ? input_rows : rows;
+      (k == 0 ? pass.dx : pass.dx_second) = at(step.place, layer.input_shape(), row_count);
+      if (step.adds()) sums[k] = at(step.sum, layer.input_shape(), row_count);
+      if (!is_input) continue;
       pass.dx_begin = request.dx_begin;
-      pass.dx_accumulation = request.dx_accumulation;
-    } else if (layer.works_in_place()) {
-      pass.dx = dy;
-    } else {
-      pass.dx = Tensor{scratch.half(free), with_rows(dy.rows(), layer.input_shape()), compute_};
-      free = 1 - free;
+      if (!step.adds()) pass.dx_accumulation = request.dx_accumulation;
     }
     layer.backward(parameters_.backend(), parameters_, pass);
-    dy = pass.dx;
+    if (sums[0]) parameters_.backend().add(sums[0], pass.dx, sums[0]);
+    if (sums[1]) parameters_.backend().add(sums[1], pass.dx_second, sums[1]);
   }
 }
 

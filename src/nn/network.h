@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "nn/backward_plan.h"
 #include "nn/layer.h"
 
 namespace acgan {
@@ -39,20 +39,22 @@ class Activations {
   std::vector<std::vector<Tensor>> saved_;
 };
 
-// Where gradients lie between two layers on the way back. One backward pass runs after the other,
-// so all of them share one.
+// Where gradients lie between layers on the way back: slots of one size, as many as the network
+// that needs most has gradients at a time. One backward pass runs after the other, so all of them
+// share one.
 class GradientScratch {
  public:
-  // Makes room for `rows` rows (cotangents times rows of a group) through `network`.
+  // Makes room for `rows` rows (cotangents times rows of a group) through `network`, which has all
+  // its layers.
   void reserve(const Network& network, std::int64_t rows);
   void allocate(Backend& backend);
 
-  void* half(std::size_t index) const { return halves_[index].data(); }
-  std::size_t bytes() const { return halves_[0].bytes() + halves_[1].bytes(); }
+  void* slot(int index) const { return slots_.at(static_cast<std::size_t>(index)).data(); }
+  std::size_t bytes() const { return slots_.size() * slot_bytes_; }
 
  private:
-  std::size_t half_bytes_ = 0;
-  std::array<Buffer, 2> halves_;  // written in turn
+  std::size_t slot_bytes_ = 0, slot_count_ = 0;
+  std::vector<Buffer> slots_;
 };
 
 struct NetworkBackward {
@@ -64,17 +66,22 @@ struct NetworkBackward {
   Accumulation dx_accumulation = Accumulation::Overwrite;
 };
 
-// Layers in order and their parameters. Networks do not branch.
+// Layers and their parameters. Each layer reads outputs of earlier ones: the one before it, or
+// those that it names. What two layers read gets the sum of both gradients on the way back.
 class Network {
  public:
   explicit Network(const std::string& prefix) : parameters_(prefix) {}
 
-  // L(parameters, arguments...); the new layer must fit the one before.
+  // L(parameters, arguments...), which reads the layer before it; returns its number.
   template <typename L, typename... Args>
-  void add(Args&&... args) {
-    append(std::make_unique<L>(parameters_, std::forward<Args>(args)...));
+  int add(Args&&... args) {
+    return append(std::make_unique<L>(parameters_, std::forward<Args>(args)...));
   }
-  void append(std::unique_ptr<Layer> layer);
+  int append(std::unique_ptr<Layer> layer) { return append(std::move(layer), {newest()}); }
+  // Reads `sources`, one for each input, whose outputs must fit.
+  int append(std::unique_ptr<Layer> layer, std::vector<int> sources);
+  int newest() const { return static_cast<int>(layers_.size()) - 1; }
+  // All layers are there.
   void allocate(Backend& backend, DType compute);
 
   void forward(const Tensor& x, Activations& activations) const;
@@ -88,10 +95,16 @@ class Network {
   const std::vector<std::unique_ptr<Layer>>& layers() const { return layers_; }
   DType compute() const { return compute_; }
   double forward_flops() const;  // of one row
+  const BackwardPlan& backward_plan() const { return plan_; }
 
  private:
+  LayerForward forward_pass(std::size_t layer, const Tensor& x,
+                            const Activations& activations) const;
+
   ParameterStore parameters_;
   std::vector<std::unique_ptr<Layer>> layers_;
+  std::vector<std::vector<int>> sources_;  // by layer
+  BackwardPlan plan_;
   DType compute_ = DType::F32;
 };
 

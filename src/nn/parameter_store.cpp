@@ -29,6 +29,15 @@ float next_normal(PhiloxSequence& random) {
   return static_cast<float>(std::sqrt(-2.0 * std::log(u)) * std::cos(2.0 * std::numbers::pi * v));
 }
 
+// Half the width of the range that values of [out,...,in] are drawn from.
+float uniform_bound(Initializer initializer, const Shape& shape) {
+  const bool is_relu = initializer == Initializer::XavierUniformRelu;
+  if (!is_relu && initializer != Initializer::XavierUniform) return 0.0f;
+  const std::int64_t window = shape.count() / (shape[0] * shape.back());
+  const auto fans = static_cast<double>(window * (shape[0] + shape.back()));
+  return static_cast<float>(std::sqrt((is_relu ? 12.0 : 6.0) / fans));
+}
+
 }  // namespace
 
 int ParameterStore::add(const std::string& name, const Shape& shape, Initializer initializer,
@@ -74,10 +83,7 @@ void ParameterStore::allocate(Backend& backend, DType working) {
 void ParameterStore::fill(const Tensor& destination, const Entry& entry, std::uint64_t seed) const {
   std::vector<float> values(static_cast<std::size_t>(entry.shape.count()));
   PhiloxSequence random(seed, RandomStream::Weights, hash_of(entry.name));
-  const auto bound = static_cast<float>(
-      entry.initializer == Initializer::XavierUniform
-          ? std::sqrt(6.0 / static_cast<double>(entry.shape[0] + entry.shape.back()))
-          : 0.0);
+  const float bound = uniform_bound(entry.initializer, entry.shape);
   for (float& value : values) {
     switch (entry.initializer) {
       case Initializer::Zero:
@@ -90,6 +96,7 @@ void ParameterStore::fill(const Tensor& destination, const Entry& entry, std::ui
         value = 0.02f * next_normal(random);
         break;
       case Initializer::XavierUniform:
+      case Initializer::XavierUniformRelu:
         value = bound * uniform_symmetric(random.next());
         break;
     }

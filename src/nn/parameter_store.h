@@ -12,8 +12,11 @@ namespace acgan {
 enum class Initializer {
   Zero,
   One,
-  Normal,         // mean 0, standard deviation 0.02 (Radford et al. 2016, section 3)
-  XavierUniform,  // +-sqrt(6 / (fan in + fan out)) (Glorot & Bengio 2010, eq. 16), [out,in] arrays
+  Normal,  // mean 0, standard deviation 0.02 (Radford et al. 2016, section 3)
+  // +-sqrt(6 / (fan in + fan out)) (Glorot & Bengio 2010, eq. 16) of arrays [out,...,in]; between
+  // them lie the pixels of a window, which count in both fans.
+  XavierUniform,
+  XavierUniformRelu,  // sqrt(2) times that, since a ReLU halves the second moment (He et al. 2015)
 };
 
 // What a parameter is to the backend: a matrix or kernel that it may keep in its own layout, or a

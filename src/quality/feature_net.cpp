@@ -30,12 +30,12 @@ constexpr std::int64_t kSmallSide = 7;  // no convolution makes such an image sm
 
 void build_trunk(Network& network, const FeatureNetShape& shape) {
   std::int64_t side = shape.image_size / 2, channels = kFirstWidth;
-  network.add<Conv2d>("conv1", shape.image_size, shape.channels, channels, BiasTraining::Trained,
-                      Activation::LeakyRelu);
+  network.add<Conv2d>("conv1", halving_convolution(shape.image_size, shape.channels, channels),
+                      Conv2dOptions{.activation = Activation::LeakyRelu});
   for (int layer = 2; side > kSmallSide && side % 2 == 0; ++layer) {
     const std::int64_t width = std::min(2 * channels, kMostWidth);
-    network.add<Conv2d>(fmt::format("conv{}", layer), side, channels, width, BiasTraining::Frozen,
-                        Activation::None);
+    network.add<Conv2d>(fmt::format("conv{}", layer), halving_convolution(side, channels, width),
+                        Conv2dOptions{.bias = BiasTraining::Frozen});
     side /= 2;
     channels = width;
     network.add<BatchNorm>(fmt::format("batch_norm{}", layer), Shape{side, side, width},

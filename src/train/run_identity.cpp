@@ -4,18 +4,36 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "config/config_keys.h"
 
 namespace acgan {
 namespace {
 
+constexpr const char* kPresetText = "preset";
+
+std::string preset_name(ModelPreset preset) {
+  Config config;
+  config.model.preset = preset;
+  return config_key("model.preset").get(config);
+}
+
 std::map<std::string, std::string> shape_texts(const AcganShape& shape) {
-  return {{"image_size", std::to_string(shape.image_size)},
-          {"channels", std::to_string(shape.channels)},
-          {"latent_dim", std::to_string(shape.widths.latent_dim)},
-          {"dense_width", std::to_string(shape.widths.dense_width)},
-          {"conv1_width", std::to_string(shape.widths.conv1_width)},
-          {"conv2_width", std::to_string(shape.widths.conv2_width)},
-          {"classifier_width", std::to_string(shape.widths.classifier_width)}};
+  const ModelConfig& w = shape.widths;
+  std::map<std::string, std::string> texts{
+      {kPresetText, preset_name(w.preset)},
+      {"image_size", std::to_string(shape.image_size)},
+      {"channels", std::to_string(shape.channels)},
+      {"latent_dim", std::to_string(w.latent_dim)},
+      {"classifier_width", std::to_string(w.classifier_width)}};
+  if (w.preset == ModelPreset::Resnet32) {
+    texts["generator_width"] = std::to_string(w.generator_width);
+    texts["discriminator_width"] = std::to_string(w.discriminator_width);
+  } else {
+    texts["dense_width"] = std::to_string(w.dense_width);
+    texts["conv1_width"] = std::to_string(w.conv1_width);
+    texts["conv2_width"] = std::to_string(w.conv2_width);
+  }
+  return texts;
 }
 
 using Json = nlohmann::json;
@@ -42,8 +60,9 @@ std::map<std::string, std::string> data_texts(const DataFacts& data) {
           {"data_fingerprint", data.fingerprint}};
 }
 
-// Checkpoints from before spectral normalisation do not mention it.
+// Checkpoints from before presets and spectral normalisation do not mention them.
 std::string model_text_in(const Checkpoint& checkpoint, const std::string& key) {
+  if (key == kPresetText) return preset_name(preset_of(checkpoint));
   return key == "spectral_norm" && !checkpoint.has_text(key) ? "false" : checkpoint.text(key);
 }
 
@@ -107,6 +126,16 @@ void explain_fingerprint(const Checkpoint& checkpoint, const DataFacts& data,
 
 }  // namespace
 
+ModelPreset preset_of(const Checkpoint& checkpoint) {
+  if (!checkpoint.has_text(kPresetText)) return ModelPreset::Study;
+  const std::string& text = checkpoint.text(kPresetText);
+  for (const ModelPreset preset : {ModelPreset::Study, ModelPreset::Resnet32}) {
+    if (text == preset_name(preset)) return preset;
+  }
+  fail(ErrorKind::Output, "{}: {} should be study or resnet32, found \"{}\"", checkpoint.source(),
+       kPresetText, text);
+}
+
 std::map<std::string, std::string> identity_texts(const TrainStep& step, const DataFacts& data) {
   std::map<std::string, std::string> texts = model_texts(step);
   texts.merge(data_texts(data));
@@ -116,7 +145,10 @@ std::map<std::string, std::string> identity_texts(const TrainStep& step, const D
 void refuse_differences(const Checkpoint& checkpoint, const TrainStep& step,
                         const DataFacts& data) {
   std::vector<std::string> differences;
+  const bool is_other_preset = preset_of(checkpoint) != step.options().shape.widths.preset;
   for (const auto& [key, here] : model_texts(step)) {
+    const bool is_only_here = key.ends_with("_width") && !checkpoint.has_text(key);
+    if (is_other_preset && is_only_here) continue;
     const std::string there = model_text_in(checkpoint, key);
     if (there != here) {
       differences.push_back(fmt::format("{} is {} there and {} here", key, there, here));

@@ -21,6 +21,10 @@ struct DataFacts {
 // The metadata by which a checkpoint is known: facts of the model and of the data.
 std::map<std::string, std::string> identity_texts(const TrainStep& step, const DataFacts& data);
 
+// The model that a checkpoint is of; study for those from before there was a choice. Throws
+// Error{Output} where it names another.
+ModelPreset preset_of(const Checkpoint& checkpoint);
+
 // Throws Error{Output} with the list of all differences where the checkpoint is of another model,
 // class list, data set, precision or objective. Duration, cadence and batch may differ.
 void refuse_differences(const Checkpoint& checkpoint, const TrainStep& step, const DataFacts& data);

@@ -86,7 +86,7 @@ void TrainStep::discriminator_half() {
 }
 
 // Objective::Joint: q of D's half, to the classifier's weights and on top of the features' gradient
-// df [2 * batch, dense_width].
+// df [2 * batch, features].
 void TrainStep::joint_class_backward(const Tensor& df) {
   const std::int64_t n = options_.batch;
   const std::int64_t groups = options_.classify_fakes_in_d ? 2 : 1;

@@ -202,24 +202,61 @@ std::int64_t integer_text(const Checkpoint& checkpoint, const std::string& key, 
   return value;
 }
 
+struct NamedShape {
+  const char* name;
+  Shape shape;
+};
+
+std::vector<NamedShape> study_shapes(const AcganShape& shape) {
+  const ModelConfig& w = shape.widths;
+  const std::int64_t base = shape.image_size / 4;
+  return {{"generator.dense1.weight", {w.dense_width, w.latent_dim + shape.classes}},
+          {"generator.dense2.weight", {base * base * w.conv2_width, w.dense_width}},
+          {"generator.deconv3.weight", {w.conv2_width, 4, 4, w.conv1_width}},
+          {"generator.deconv4.weight", {w.conv1_width, 4, 4, shape.channels}}};
+}
+
+std::vector<NamedShape> residual_shapes(const AcganShape& shape) {
+  const ModelConfig& w = shape.widths;
+  const std::int64_t base = shape.image_size / 8;
+  return {
+      {"generator.dense1.weight", {base * base * w.generator_width, w.latent_dim + shape.classes}},
+      {"generator.block1.conv1.weight", {w.generator_width, 3, 3, w.generator_width}},
+      {"generator.conv5.weight", {shape.channels, 3, 3, w.generator_width}},
+      {"discriminator.block2.conv1.weight", {w.discriminator_width, 3, 3, w.discriminator_width}}};
+}
+
 // The metadata's sizes are those of arrays in the file, so a model built from them is no larger
 // than the file.
 void check_sizes(const Checkpoint& checkpoint, const AcganShape& shape) {
-  const ModelConfig& w = shape.widths;
-  const std::int64_t base = shape.image_size / 4;
-  const std::pair<const char*, Shape> expected[] = {
-      {"generator.dense1.weight", {w.dense_width, w.latent_dim + shape.classes}},
-      {"generator.dense2.weight", {base * base * w.conv2_width, w.dense_width}},
-      {"generator.deconv3.weight", {w.conv2_width, 4, 4, w.conv1_width}},
-      {"generator.deconv4.weight", {w.conv1_width, 4, 4, shape.channels}},
-      {"classifier.dense1.weight", {w.classifier_width, w.dense_width}}};
+  const bool is_residual = shape.widths.preset == ModelPreset::Resnet32;
+  std::vector<NamedShape> expected = is_residual ? residual_shapes(shape) : study_shapes(shape);
+  expected.push_back(
+      {"classifier.dense1.weight", {shape.widths.classifier_width, shape.features()}});
   for (const auto& [name, array_shape] : expected) {
-    if (shape.image_size % 4 != 0 || checkpoint.at(name).shape != extents_of(array_shape)) {
+    const bool is_even = shape.image_size % (is_residual ? 8 : 4) == 0;
+    if (!is_even || checkpoint.at(name).shape != extents_of(array_shape)) {
       fail(ErrorKind::Output, "{}: \"{}\" has the shape [{}], but its metadata says {}",
            checkpoint.source(), name, fmt::join(checkpoint.at(name).shape, ","),
            array_shape.text());
     }
   }
+}
+
+ModelConfig read_widths(const Checkpoint& checkpoint) {
+  const auto width = [&](const char* key) { return integer_text(checkpoint, key, 1, 65536); };
+  ModelConfig widths{.preset = preset_of(checkpoint),
+                     .latent_dim = width("latent_dim"),
+                     .classifier_width = width("classifier_width")};
+  if (widths.preset == ModelPreset::Resnet32) {
+    widths.generator_width = width("generator_width");
+    widths.discriminator_width = width("discriminator_width");
+  } else {
+    widths.dense_width = width("dense_width");
+    widths.conv1_width = width("conv1_width");
+    widths.conv2_width = width("conv2_width");
+  }
+  return widths;
 }
 
 }  // namespace
@@ -299,18 +336,13 @@ std::uint64_t seed_of(const Checkpoint& checkpoint) {
 
 ModelFacts read_model_facts(const Checkpoint& checkpoint) {
   check_format(checkpoint);
-  constexpr std::int64_t kMost = 65536;
   ModelFacts facts;
   facts.shape.image_size = integer_text(checkpoint, "image_size", 4, 4096);
   facts.shape.channels = integer_text(checkpoint, "channels", 1, 3);
   if (facts.shape.channels == 2) {
     fail(ErrorKind::Output, "{}: channels should be 1 or 3, found 2", checkpoint.source());
   }
-  facts.shape.widths = {.latent_dim = integer_text(checkpoint, "latent_dim", 1, kMost),
-                        .dense_width = integer_text(checkpoint, "dense_width", 1, kMost),
-                        .conv1_width = integer_text(checkpoint, "conv1_width", 1, kMost),
-                        .conv2_width = integer_text(checkpoint, "conv2_width", 1, kMost),
-                        .classifier_width = integer_text(checkpoint, "classifier_width", 1, kMost)};
+  facts.shape.widths = read_widths(checkpoint);
   const auto names = nlohmann::json::parse(checkpoint.text("classes"), nullptr, false);
   if (!names.is_array() || names.empty()) {
     fail(ErrorKind::Output, "{}: its class list cannot be read", checkpoint.source());

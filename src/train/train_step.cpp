@@ -66,8 +66,7 @@ TrainStep::TrainStep(Backend& backend, const TrainStepOptions& options)
                  : nullptr),
       source_gradient_(backend, {2 * options.batch, 1}, options.compute),
       class_gradient_(backend, {2 * options.batch, options.shape.classes}, options.compute),
-      feature_gradient_(backend, {3 * options.batch, options.shape.widths.dense_width},
-                        options.compute),
+      feature_gradient_(backend, {3 * options.batch, options.shape.features()}, options.compute),
       image_gradient_(backend, images_.view().shape, options.compute),
       augmented_gradient_(
           tensor_if(options.augment.any(), backend, images_.view().shape, options.compute)),

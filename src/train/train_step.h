@@ -178,7 +178,7 @@ class TrainStep {
   GradientScratch scratch_;
   OwnedTensor source_gradient_;     // [2 * batch, 1]
   OwnedTensor class_gradient_;      // [2 * batch, K]
-  OwnedTensor feature_gradient_;    // [3 * batch, dense_width]
+  OwnedTensor feature_gradient_;    // [3 * batch, features]
   OwnedTensor image_gradient_;      // [2 * batch, H, W, C]
   OwnedTensor augmented_gradient_;  // of augmented_, as image_gradient_
   OwnedTensor metrics_;             // StepMetrics

@@ -172,10 +172,13 @@ TEST_CASE("every key has its range") {
       {"data.doodles_per_class", {"0", "1000001"}, {"1", "1000000"}},
       {"data.held_out", {"-0.1", "0.6", "x", "0.1"}, {"0"}},  // doodles need none
       {"data.flip", {"1", "yes"}, {"true", "false"}},
+      {"model.preset", {"Study", "resnet", "1", "resnet32"}, {"study"}},  // image_size is 28
       {"model.latent_dim", {"0", "65537", "1.5"}, {"1", "65536"}},
       {"model.dense_width", {"0", "65537"}, {"1", "65536"}},
       {"model.conv1_width", {"0", "65537"}, {"1", "65536"}},
       {"model.conv2_width", {"0", "65537"}, {"1", "65536"}},
+      {"model.generator_width", {"0", "65537", "256"}, {}},  // study has none
+      {"model.discriminator_width", {"0", "65537", "128"}, {}},
       {"model.classifier_width", {"0", "65537"}, {"1", "65536"}},
       {"model.spectral_norm", {"yes", "1"}, {"true", "false"}},
       {"precision.mode", {"fp16", "FP32", "true"}, {"fp32", "mixed"}},

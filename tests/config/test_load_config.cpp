@@ -128,14 +128,15 @@ TEST_CASE("a run is called like its config") {
 
 namespace {
 
-// Every key differs from its default, but for train.label_smoothing, which a hinge has no use for.
+// Every key differs from its default, but for train.label_smoothing, which a hinge has no use for,
+// and those of the model, whose presets have different ones.
 const char* const kNothingDefault = R"(
 data:
   kind: folder
   path: "a\"b\\c: # é\n"
   classes: [yes, 'it''s', "two words"]
   limit_per_class: 11
-  image_size: 36
+  image_size: 40
   channels: 1
   only_recognized: true
   labels: coarse
@@ -144,8 +145,6 @@ data:
   doodles_per_class: 12
   held_out: 0.25
   flip: true
-model: {latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, classifier_width: 17,
-        spectral_norm: true}
 precision:
   mode: mixed
   half: fp16
@@ -172,20 +171,31 @@ output: {dir: "out put", sample_every: 0.1, sample_at: [1s, 2.5], save_every: 3s
 }  // namespace
 
 TEST_CASE("what dump writes reads back equal") {
-  const Config first = ConfigFile(kNothingDefault).load();
+  const std::string model = GENERATE(
+      "{latent_dim: 13, dense_width: 14, conv1_width: 15, conv2_width: 16, "
+      "classifier_width: 17, spectral_norm: true}",
+      "{preset: resnet32, latent_dim: 13, generator_width: 14, discriminator_width: 15, "
+      "classifier_width: 17, spectral_norm: true}");
+  const Config first = ConfigFile(kNothingDefault + ("model: " + model)).load();
   const std::string yaml = dump_config(first);
-  const std::string defaults = dump_config(Config{});
+  Config initial;
+  initial.model.preset = first.model.preset;
+  const std::string defaults = dump_config(initial);
   const Config second = ConfigFile(yaml).load();
   CHECK(dump_config(second) == yaml);
   for (const ConfigKey& key : config_keys()) {
     if (!key.get) continue;
     CAPTURE(key.path);
+    if (key.preset && *key.preset != first.model.preset) {
+      CHECK_THAT(yaml, !Catch::Contains(key.leaf() + ":"));
+      continue;
+    }
     CHECK(key.get(second) == key.get(first));
-    if (key.path != "train.label_smoothing") {
-      CHECK(key.get(first) != key.get(Config{}));  // else the line above shows nothing
+    if (key.path != "train.label_smoothing" && key.path != "model.preset") {
+      CHECK(key.get(first) != key.get(initial));  // else the line above shows nothing
     }
     CHECK_THAT(yaml, Catch::Contains(key.leaf() + ": " + key.get(first)));
-    CHECK_THAT(defaults, Catch::Contains(key.leaf() + ": " + key.get(Config{})));
+    CHECK_THAT(defaults, Catch::Contains(key.leaf() + ": " + key.get(initial)));
   }
   // Key by key text could hide a lost digit; these are compared as numbers.
   CHECK(second.data.path == first.data.path);
@@ -202,6 +212,26 @@ TEST_CASE("a drawn seed and a moving loss scale survive dump") {
   const Config again = ConfigFile(dump_config(config)).load();
   CHECK_FALSE(again.train.seed.has_value());
   CHECK_FALSE(again.precision.loss_scale.has_value());
+}
+
+TEST_CASE("each model preset has its own keys and image sizes") {
+  const std::pair<const char*, const char*> cases[] = {
+      {"model:\n  generator_width: 64\n",
+       "FILE:2: model.preset study has no model.generator_width, which is of another preset: leave "
+       "it out"},
+      {"data: {image_size: 32}\nmodel:\n  preset: resnet32\n  conv1_width: 64\n",
+       "FILE:4: model.preset resnet32 has no model.conv1_width, which is of another preset: leave "
+       "it out"},
+      {"model: {preset: resnet32}\ndata:\n  image_size: 28\n",
+       "FILE:3: data.image_size must be a multiple of 8 for model.preset resnet32, found 28"},
+  };
+  for (const auto& [yaml, message] : cases) CHECK(ConfigFile(yaml).refusal() == message);
+  const Config config =
+      ConfigFile("data: {image_size: 24}\nmodel: {preset: resnet32, discriminator_width: 64}")
+          .load();
+  CHECK(config.model.preset == ModelPreset::Resnet32);
+  CHECK(config.model.generator_width == 256);
+  CHECK(config.model.discriminator_width == 64);
 }
 
 TEST_CASE("training options that exclude or need each other are refused, and say so") {

@@ -18,7 +18,7 @@ try:
     import numpy
     import onnx
     import onnxruntime
-    from trained_model import CLASSES, SMALL, WIDE, TrainedModel
+    from trained_model import CLASSES, RESIDUAL, SMALL, WIDE, TrainedModel
 except ImportError as error:
     print(f"cannot import {error.name}; pip install numpy safetensors onnx onnxruntime")
     sys.exit(1 if os.environ.get("CI") == "true" else 77)
@@ -76,6 +76,8 @@ def main():
         (28, 3, SMALL),
         (32, 1, SMALL),
         (32, 3, SMALL),
+        (24, 1, RESIDUAL),
+        (32, 3, RESIDUAL),
     ):
         with tempfile.TemporaryDirectory() as folder:
             model = TrainedModel(program, generate, folder, size, channels, widths, COUNT)
@@ -86,7 +88,7 @@ def main():
                 stdout=subprocess.DEVNULL,
             )
             session = check_file(path, size, channels, model.latents.shape[1])
-            what = f"{size}x{size}x{channels}"
+            what = f"{size}x{size}x{channels}" + (" residual" if widths == RESIDUAL else "")
             spread = model.images.max() - model.images.min()
             worst = check_images(session, model, what)
             print(f"{what}: within {worst:.1e} of ours, whose values spread over {spread:.2f}")

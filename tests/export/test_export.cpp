@@ -124,7 +124,9 @@ TEST_CASE("the average is exported where there is one, or the live weights where
 }
 
 TEST_CASE("the ONNX checker finds the shape that the output says") {
-  Harness harness(small_options(DType::F32));
+  const TrainStepOptions options =
+      GENERATE(small_options(DType::F32), test::residual_options(DType::F32));
+  Harness harness(options);
   const Checkpoint checkpoint = trained_checkpoint(harness);
   const std::string content = onnx_model(checkpoint, read_model_facts(checkpoint));
   onnx::ModelProto model;
@@ -135,9 +137,14 @@ TEST_CASE("the ONNX checker finds the shape that the output says") {
   model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type();
   onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(),
                                      {/*check_type=*/true, /*strict_mode=*/1, /*data_prop=*/true});
-  CHECK(model.graph().output(0).type().SerializeAsString() == declared.SerializeAsString());
+  onnx::TypeProto inferred = model.graph().output(0).type();
+  onnx::TensorShapeProto::Dimension& rows =
+      *inferred.mutable_tensor_type()->mutable_shape()->mutable_dim(0);
+  CHECK_FALSE(rows.has_dim_value());
+  rows.set_dim_param("N");  // Resize gives it a name of its own
+  CHECK(inferred.SerializeAsString() == declared.SerializeAsString());
   CHECK(declared.tensor_type().shape().dim(0).dim_param() == "N");
-  CHECK(declared.tensor_type().shape().dim(3).dim_value() == 12);
+  CHECK(declared.tensor_type().shape().dim(3).dim_value() == options.shape.image_size);
 
   REQUIRE(model.metadata_props_size() == 2);
   CHECK(model.metadata_props(0).key() == "classes");
@@ -160,6 +167,24 @@ TEST_CASE("weights that are not finite are not exported") {
   values.back() = value;
   checkpoint.set(name, array.type, array.shape, values.data());
   CHECK_THROWS_WITH(fold_generator(checkpoint, shape), Catch::Contains("no finite number"));
+}
+
+TEST_CASE("weights of a residual generator that are not finite are not exported") {
+  Harness harness(test::residual_options(DType::F32));
+  Checkpoint checkpoint = trained_checkpoint(harness);
+  const ModelFacts facts = read_model_facts(checkpoint);
+  const auto [name, value] =
+      GENERATE(std::pair("generator.dense1.bias", std::numeric_limits<float>::infinity()),
+               std::pair("generator.block1.batch_norm1.running_variance", -1.0f),
+               std::pair("generator.block2.batch_norm2.gamma", -INFINITY),
+               std::pair("generator.block3.shortcut.weight", NAN),
+               std::pair("generator.conv5.bias", INFINITY));
+  const Checkpoint::Array array = checkpoint.at(name);
+  std::vector<float> values(array.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+  values.back() = value;
+  checkpoint.set(name, array.type, array.shape, values.data());
+  CHECK_THROWS_WITH(onnx_model(checkpoint, facts), Catch::Contains("no finite number"));
 }
 
 TEST_CASE("a checkpoint without a batch norm's statistics is not exported") {

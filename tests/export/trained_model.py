@@ -9,6 +9,7 @@ from safetensors.numpy import load_file
 
 SMALL = "{latent_dim: 6, dense_width: 24, conv1_width: 8, conv2_width: 16, classifier_width: 12}"
 WIDE = "{dense_width: 128}"  # and convolutions as wide as the study's, which are the defaults
+RESIDUAL = "{preset: resnet32, latent_dim: 6, generator_width: 8, discriminator_width: 12, classifier_width: 12}"
 CLASSES = ["tea, green", "café", "cat"]
 
 

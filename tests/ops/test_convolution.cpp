@@ -70,6 +70,11 @@ std::vector<ConvCase> conv_cases() {
       // other windows
       conv_case(3, {5, 9, 5}, 7, {3, 1, 1}),
       conv_case(5, {4, 4, 8}, 3, {1, 1, 0}),
+      conv_case(3, {8, 8, 16}, 24, {3, 1, 1}),  // those of residual blocks
+      conv_case(2, {7, 5, 3}, 8, {3, 1, 1}),
+      conv_case(1, {9, 6, 40}, 1, {3, 1, 1}),
+      conv_case(2, {5, 7, 16}, 8, {1, 1, 0}),
+      conv_case(3, {7, 3, 3}, 5, {1, 1, 0}),
       conv_case(1, {11, 13, 3}, 7, {5, 3, 2}),
       conv_case(2, {8, 6, 7}, 8, {2, 2, 0}),
       conv_case(3, {7, 4, 16}, 5, {4, 1, 0}),

@@ -111,6 +111,58 @@ TEST_CASE_METHOD(TensorFixture, "cast keeps NaN and the sign of zero", "[ops][el
   }
 }
 
+TEST_CASE_METHOD(TensorFixture, "activation forward is what the formula says and keeps NaN",
+                 "[ops][elementwise]") {
+  const DType dtype = any_dtype();
+  const Shape shape = any_shape();
+  const Activation activation = GENERATE(Activation::None, Activation::Relu, Activation::LeakyRelu);
+  CAPTURE(name_of(dtype), shape.text(), static_cast<int>(activation));
+  place(GENERATE(Placement::Aligned, Placement::OffByOne));
+  const Values x = rounded(random_values(shape.count(), 21), dtype);
+  Values expected = x;
+  const double below = activation == Activation::LeakyRelu ? double{kLeakySlope} : 0.0;
+  for (double& value : expected) {
+    if (value < 0.0 && activation != Activation::None) value *= below;
+  }
+  expected = rounded(expected, dtype);
+  const Tensor y = output(shape, dtype);
+  backend().activation_forward(input(shape, dtype, x), activation, y);
+  check_equal(read(y), expected);
+  const Tensor in_place = in_out(shape, dtype, x);
+  backend().activation_forward(in_place, activation, in_place);
+  check_equal(read(in_place), expected);
+
+  const Tensor special = output({3}, dtype);
+  backend().activation_forward(input({3}, dtype, {std::nan(""), kInfinity, -kInfinity}), activation,
+                               special);
+  const Values values = read(special);
+  CHECK(std::isnan(values[0]));
+  CHECK(values[1] == kInfinity);
+  CHECK(values[2] == (activation == Activation::Relu ? 0.0 : -kInfinity));
+}
+
+TEST_CASE_METHOD(TensorFixture, "add is the sum rounded once, also in place",
+                 "[ops][elementwise]") {
+  const DType dtype = any_dtype();
+  const Shape shape = any_shape();
+  CAPTURE(name_of(dtype), shape.text());
+  place(GENERATE(Placement::Aligned, Placement::OffByOne));
+  const Values a = rounded(random_values(shape.count(), 22, -8.0, 8.0), dtype);
+  const Values b = rounded(random_values(shape.count(), 23), dtype);
+  Values expected = a;
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] += b[i];
+  expected = rounded(rounded(expected, DType::F32), dtype);
+  const Tensor a_view = input(shape, dtype, a), b_view = input(shape, dtype, b);
+  const Tensor y = output(shape, dtype);
+  backend().add(a_view, b_view, y);
+  check_equal(read(y), expected);
+  const Tensor first = in_out(shape, dtype, a), second = in_out(shape, dtype, b);
+  backend().add(first, b_view, first);
+  check_equal(read(first), expected);
+  backend().add(a_view, second, second);
+  check_equal(read(second), expected);
+}
+
 TEST_CASE_METHOD(TensorFixture, "activation backward follows the sign of the output",
                  "[ops][elementwise]") {
   const DType dtype = any_dtype();
@@ -232,6 +284,8 @@ TEST_CASE_METHOD(TensorFixture, "elementwise operations refuse shapes that do no
   CHECK_THROWS_AS(backend().sigmoid_forward(a, b), std::logic_error);
   CHECK_THROWS_AS(backend().sigmoid_backward(a, a, b), std::logic_error);
   CHECK_THROWS_AS(backend().activation_backward(a, b, Activation::Relu, a), std::logic_error);
+  CHECK_THROWS_AS(backend().activation_forward(a, Activation::Relu, b), std::logic_error);
+  CHECK_THROWS_AS(backend().add(a, b, a), std::logic_error);
   if (on_device()) {
     backend().concat_one_hot(a, labels, wide);  // label 2 of 2
     const Values values = read(wide);

@@ -40,6 +40,18 @@ inline TrainStepOptions small_options(DType compute) {
           .seed = 5};
 }
 
+// The same with residual networks.
+inline TrainStepOptions residual_options(DType compute) {
+  TrainStepOptions options = small_options(compute);
+  options.shape.image_size = 8;
+  options.shape.widths = {.preset = ModelPreset::Resnet32,
+                          .latent_dim = 6,
+                          .generator_width = 8,
+                          .discriminator_width = 16,
+                          .classifier_width = 12};
+  return options;
+}
+
 // A training step on images that show their class: a bright bar in one of three places.
 class Harness {
  public:
@@ -48,16 +60,18 @@ class Harness {
       : backend_(open_backend({.device = device, .conv = conv}).backend),
         step_(*backend_, options),
         loader_(kImages, 9),
-        images_(*backend_, {kImages, 12, 12, 1}, DType::U8),
+        images_(*backend_, {kImages, options.shape.image_size, options.shape.image_size, 1},
+                DType::U8),
         labels_(*backend_, {kImages}, DType::I32) {
-    std::vector<std::uint8_t> pixels(static_cast<std::size_t>(kImages * 144));
+    const auto size = static_cast<std::size_t>(images_.view().row_size());
+    std::vector<std::uint8_t> pixels(kImages * size);
     std::vector<std::int32_t> labels(kImages);
     PhiloxSequence random(1, RandomStream::Doodles, 0);
     for (std::size_t i = 0; i < kImages; ++i) {
       labels[i] = static_cast<std::int32_t>(i % 3);
-      for (std::size_t p = 0; p < 144; ++p) {
-        const bool bar = p / 48 == i % 3;
-        pixels[i * 144 + p] = static_cast<std::uint8_t>((bar ? 180 : 0) + random.next_below(60));
+      for (std::size_t p = 0; p < size; ++p) {
+        const bool bar = 3 * p / size == i % 3;
+        pixels[i * size + p] = static_cast<std::uint8_t>((bar ? 180 : 0) + random.next_below(60));
       }
     }
     backend_->upload(images_.view(), pixels.data());

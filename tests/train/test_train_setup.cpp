@@ -43,6 +43,17 @@ TEST_CASE("layers that tensor cores do not take straight are named with the reas
               "7.5: CUDA cores compute"});
 }
 
+TEST_CASE("of residual networks only those layers are named that see the image's channels") {
+  AcganShape shape{.image_size = 16, .channels = 3, .classes = 3, .widths = {}};
+  shape.widths.preset = ModelPreset::Resnet32;
+  shape.widths.generator_width = 16;
+  shape.widths.discriminator_width = 8;
+  CHECK(notes("emulated", DType::F16, shape) ==
+        Lines{"conv5: 3 channels, not a multiple of eight: read and written one by one",
+              "block1.conv1, block1.shortcut: 3 channels, not a multiple of eight: read one by "
+              "one, written by a kernel for few channels"});
+}
+
 TEST_CASE("there is nothing to say where a device has one way only") {
   CHECK(notes("emulated", DType::F32, widths(1, 12, 16)).empty());
   CHECK(notes("emulated", DType::F16, widths(1, 12, 16), ConvLibrary::Cudnn).empty());

@@ -52,12 +52,18 @@ class CpuBackend : public HostBackend {
   void zero(const Tensor& destination) override;
   void cast(const Tensor& source, const Tensor& destination) override;
   void bias_backward(const Tensor& dy, const Tensor& db, Accumulation accumulation) override;
+  void activation_forward(const Tensor& x, Activation activation, const Tensor& y) override;
   void activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                            const Tensor& dx) override;
   void sigmoid_forward(const Tensor& x, const Tensor& y) override;
   void sigmoid_backward(const Tensor& y, const Tensor& dy, const Tensor& dx) override;
+  void add(const Tensor& a, const Tensor& b, const Tensor& y) override;
   void gather_images(const Tensor& images, const Tensor& indices, float divisor,
                      const Tensor& destination) override;
+
+  // cpu_pooling.cpp
+  void pool2(const Tensor& large, float scale, const Tensor& small) override;
+  void unpool2(const Tensor& small, float scale, const Tensor& large) override;
 
   // cpu_optimizer.cpp
   void flag_nonfinite(const Tensor& gradient, OptimizerState* state) override;

@@ -105,6 +105,19 @@ void CpuBackend::bias_backward(const Tensor& dy, const Tensor& db, Accumulation 
   });
 }
 
+void CpuBackend::activation_forward(const Tensor& x, Activation activation, const Tensor& y) {
+  ACGAN_CHECK(x.shape == y.shape && x.dtype == y.dtype);
+  visit_dtype(x.dtype, [&]<typename T>(T) {
+    const T* input = x.as<T>();
+    T* output = y.as<T>();
+    cpu::visit_activation(activation, [&](auto kind) {
+      cpu::for_each_vector(threads(), x.count(), [=](std::int64_t i, auto lanes) {
+        cpu::store(output + i, cpu::activate<kind()>(cpu::load(input + i, lanes)), lanes);
+      });
+    });
+  });
+}
+
 void CpuBackend::activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                                      const Tensor& dx) {
   ACGAN_CHECK(y.shape == dy.shape && y.shape == dx.shape);
@@ -144,6 +157,19 @@ void CpuBackend::sigmoid_backward(const Tensor& y, const Tensor& dy, const Tenso
     cpu::for_each_vector(threads(), y.count(), [=](std::int64_t i, auto lanes) {
       const cpu::Float8 s = cpu::load(output + i, lanes);
       cpu::store(result + i, cpu::load(gradient + i, lanes) * (s * (1.0f - s)), lanes);
+    });
+  });
+}
+
+void CpuBackend::add(const Tensor& a, const Tensor& b, const Tensor& y) {
+  ACGAN_CHECK(a.shape == b.shape && a.shape == y.shape);
+  ACGAN_CHECK(a.dtype == b.dtype && a.dtype == y.dtype);
+  visit_dtype(a.dtype, [&]<typename T>(T) {
+    const T* first = a.as<T>();
+    const T* second = b.as<T>();
+    T* sum = y.as<T>();
+    cpu::for_each_vector(threads(), a.count(), [=](std::int64_t i, auto lanes) {
+      cpu::store(sum + i, cpu::load(first + i, lanes) + cpu::load(second + i, lanes), lanes);
     });
   });
 }

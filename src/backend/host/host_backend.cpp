@@ -115,6 +115,13 @@ void HostBackend::cast(const Tensor& source, const Tensor& destination) {
   host::store(destination, host::widen(source));
 }
 
+void HostBackend::activation_forward(const Tensor& x, Activation activation, const Tensor& y) {
+  ACGAN_CHECK(x.shape == y.shape && x.dtype == y.dtype);
+  std::vector<double> values = host::widen(x);
+  for (double& value : values) value = host::activate(value, activation);
+  host::store(y, values);
+}
+
 void HostBackend::activation_backward(const Tensor& y, const Tensor& dy, Activation activation,
                                       const Tensor& dx) {
   ACGAN_CHECK(y.shape == dy.shape && y.shape == dx.shape);
@@ -141,6 +148,15 @@ void HostBackend::sigmoid_backward(const Tensor& y, const Tensor& dy, const Tens
   std::vector<double> gradient = host::widen(dy);
   for (std::size_t i = 0; i < value.size(); ++i) gradient[i] *= value[i] * (1.0 - value[i]);
   host::store(dx, gradient);
+}
+
+void HostBackend::add(const Tensor& a, const Tensor& b, const Tensor& y) {
+  ACGAN_CHECK(a.shape == b.shape && a.shape == y.shape);
+  ACGAN_CHECK(a.dtype == b.dtype && a.dtype == y.dtype);
+  std::vector<double> sum = host::widen(a);
+  const std::vector<double> other = host::widen(b);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += other[i];
+  host::store(y, sum);
 }
 
 void HostBackend::concat_one_hot(const Tensor& z, const Tensor& labels, const Tensor& y) {

@@ -171,20 +171,23 @@ void OneDnnBackend::conv2d_forward(const ConvGeometry& geometry, const Tensor& x
   check_shapes(geometry, x, w, y);
   ACGAN_CHECK(!bias || bias.count() == geometry.out_c);
   // oneDNN's ReLU takes the larger of NaN and 0, which is 0: it would hide a run that diverges.
+  // Ours comes after it.
   const bool hides_nan = activation == Activation::Relu;
-  if (!hides_nan && one_type(x, w, y) && (!bias || onednn_computes_in(bias.dtype))) {
-    const OneDnnPrimitive& p = library_->find({.operation = OneDnnOperation::ConvForward,
-                                               .geometry = geometry,
-                                               .batch = x.rows(),
-                                               .inputs = x.dtype,
-                                               .output = y.dtype,
-                                               .bias = type_of(bias),
-                                               .activation = activation});
+  if (one_type(x, w, y) && (!bias || onednn_computes_in(bias.dtype))) {
+    const OneDnnPrimitive& p =
+        library_->find({.operation = OneDnnOperation::ConvForward,
+                        .geometry = geometry,
+                        .batch = x.rows(),
+                        .inputs = x.dtype,
+                        .output = y.dtype,
+                        .bias = type_of(bias),
+                        .activation = hides_nan ? Activation::None : activation});
     if (p) {
       library_->execute(p, {{DNNL_ARG_SRC, &p.x, x.data},
                             {DNNL_ARG_WEIGHTS, &p.weights, library_->weights_for(p, w)},
                             {DNNL_ARG_BIAS, &p.bias, bias.data},
                             {DNNL_ARG_DST, &p.y, y.data}});
+      if (hides_nan) activation_forward(y, activation, y);
       return;
     }
   }
