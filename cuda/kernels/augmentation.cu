@@ -22,7 +22,11 @@ __global__ void flip_images_kernel(const RandomState* state, T* images, std::int
   const std::int64_t n = blockIdx.x;
   const auto words =
       philox_block(state->seed, RandomStream::Flip, state->step, static_cast<std::uint32_t>(n / 4));
-  if (words[static_cast<unsigned>(n % 4)] % 2 == 0) return;
+  // An index that is not constant would put the words into local memory.
+  std::uint32_t word = words[0];
+#pragma unroll
+  for (unsigned i = 1; i < 4; ++i) word = n % 4 == i ? words[i] : word;
+  if (word % 2 == 0) return;
   T* image = images + n * rows * width * channels;
   const std::int64_t half = width / 2 * channels;  // values of a row that are swapped
   for (std::int64_t i = threadIdx.x; i < rows * half; i += kImageThreads) {
