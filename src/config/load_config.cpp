@@ -81,6 +81,11 @@ class ConfigReader {
              key->allowed, refused->found);
       }
       origin_[path] = source.at(line);
+      if (source.has_lines) {
+        from_file_.insert(path);
+      } else {
+        from_file_.erase(path);
+      }
       return;
     }
     if (!is_section(path)) {
@@ -150,6 +155,7 @@ class ConfigReader {
   std::string file_;
   Config config_;
   std::map<std::string, std::string> origin_;
+  std::set<std::string> from_file_;  // the keys that were last set there
 };
 
 void ConfigReader::check_data() {
@@ -183,8 +189,12 @@ void ConfigReader::check_data() {
 
 void ConfigReader::check_model() const {
   const std::string preset = config_key("model.preset").get(config_);
+  const bool is_command_line =
+      origin_.contains("model.preset") && !from_file_.contains("model.preset");
   for (const ConfigKey& key : config_keys()) {
     if (!key.preset || *key.preset == config_.model.preset || !origin_.contains(key.path)) continue;
+    // Who chooses another preset on the command line cannot take the file's keys out there.
+    if (is_command_line && from_file_.contains(key.path)) continue;
     fail(ErrorKind::Usage,
          "{}: model.preset {} has no {}, which is of another preset: leave it out",
          origin(key.path), preset, key.path);

@@ -67,11 +67,15 @@ std::vector<std::optional<double>> ratios(const std::vector<std::optional<double
 
 }  // namespace
 
+void check_can_judge(const RealData& real) {
+  check_count(real.held_out.count(), "held-out images");
+  check_count(real.train.count(), "real images beside the held-out ones");
+}
+
 QualityMeter::QualityMeter(Backend& backend, RealData real, const QualityOptions& options)
     : real_(std::move(real)), options_(options) {
   check_count(options_.samples, "samples");
-  check_count(real_.held_out.count(), "held-out images");
-  check_count(real_.train.count(), "real images beside the held-out ones");
+  check_can_judge(real_);
   source_ = make_source(backend, real_.train, options_);
   reference_ = source_->extract(all_of(real_.held_out.images, real_.held_out.labels));
   net_ = source_->facts();

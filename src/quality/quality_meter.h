@@ -44,6 +44,9 @@ struct QualityOptions {
   std::optional<OnnxNet> feature_net = {};  // in place of the one that learns from the real images
 };
 
+// Throws Error{Data} where there are too few images to judge by.
+void check_can_judge(const RealData& real);
+
 // Judges images by one set of real ones: trains the feature net (or takes it from the cache, or the
 // one that is given) and measures the real images once, then others as often as asked. Throws
 // Error{Data} where there are too few images.

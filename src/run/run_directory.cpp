@@ -340,12 +340,17 @@ std::optional<std::int64_t> RunDirectory::newest_step() const {
 
 void RunDirectory::remove_best() const { remove_checkpoint(best_file()); }
 
-void RunDirectory::prune_checkpoints(std::int64_t newest, std::int64_t keep) const {
+void RunDirectory::prune(std::int64_t newest, std::int64_t keep) const {
   ACGAN_CHECK(keep >= 1);
   std::int64_t kept = 0;
   for (const auto& [step, file] : numbered_checkpoints(path_)) {
     if (step <= newest && kept++ < keep) continue;
     remove_checkpoint(file);
+  }
+  const std::string folder = path_ + "/samples";
+  for (const std::string& name : names_in(folder)) {
+    std::error_code ignored;  // a grid that stays costs no more than its space
+    if (step_of_fakes(name).value_or(newest) > newest) fs::remove(folder + "/" + name, ignored);
   }
 }
 

@@ -59,9 +59,9 @@ class RunDirectory {
   std::optional<std::int64_t> newest_step() const;
   void remove_best() const;  // where there is one
   // Once the checkpoint of step `newest` stands: removes those of later steps (a run that went on
-  // from an earlier one has left them behind) and all but the newest `keep` of the rest. The best
-  // one is none of these.
-  void prune_checkpoints(std::int64_t newest, std::int64_t keep) const;
+  // from an earlier one has left them behind), their grids, and all but the newest `keep` of the
+  // rest. The best one is none of these.
+  void prune(std::int64_t newest, std::int64_t keep) const;
 
  private:
   explicit RunDirectory(std::string path) : path_(std::move(path)) {}

@@ -22,6 +22,10 @@ class Evaluation {
   Evaluation(Backend& backend, const DataConfig& data, std::uint64_t data_seed);
 
   // Appends to `metrics_file`; what it holds after `last_step` goes.
+  // Takes the lines after `last_step` out of a metrics.jsonl. Throws Error{Output} like LineLog.
+  static void cut_log(const std::string& metrics_file, std::int64_t last_step) {
+    LineLog(metrics_file, "", last_step, step_of_quality);
+  }
   void open(const std::string& metrics_file, std::int64_t last_step);
   QualityFigures run(Sampler& sampler, std::int64_t latent_dim, GeneratorWeights weights,
                      const Progress& progress);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "backend/finish_step.h"
 #include "base/error.h"
 #include "config/config_keys.h"
 
@@ -43,12 +44,17 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+// D's learning rate moves with its own updates: where there is a schedule, their number a step must
+// stay.
+constexpr const char* kDStepsText = "d_steps";
+
 // Everything of the model that must be the same for a run to go on; duration, cadence and batch may
 // change.
 std::map<std::string, std::string> model_texts(const TrainStep& step) {
   std::map<std::string, std::string> texts = shape_texts(step.options().shape);
   texts["compute"] = std::string(name_of(step.options().compute));
   texts["spectral_norm"] = step.options().shape.widths.spectral_norm ? "true" : "false";
+  texts[kDStepsText] = std::to_string(step.options().d_steps);
   texts["objective"] = step.options().objective == Objective::Joint ? "joint" : "dgq";
   return texts;
 }
@@ -60,9 +66,10 @@ std::map<std::string, std::string> data_texts(const DataFacts& data) {
           {"data_fingerprint", data.fingerprint}};
 }
 
-// Checkpoints from before presets and spectral normalisation do not mention them.
+// Checkpoints from before presets, spectral normalisation and d_steps do not mention them.
 std::string model_text_in(const Checkpoint& checkpoint, const std::string& key) {
   if (key == kPresetText) return preset_name(preset_of(checkpoint));
+  if (key == kDStepsText && !checkpoint.has_text(key)) return "1";
   return key == "spectral_norm" && !checkpoint.has_text(key) ? "false" : checkpoint.text(key);
 }
 
@@ -149,6 +156,7 @@ void refuse_differences(const Checkpoint& checkpoint, const TrainStep& step,
   for (const auto& [key, here] : model_texts(step)) {
     const bool is_only_here = key.ends_with("_width") && !checkpoint.has_text(key);
     if (is_other_preset && is_only_here) continue;
+    if (key == kDStepsText && !moves_rate(step.options().d.schedule)) continue;
     const std::string there = model_text_in(checkpoint, key);
     if (there != here) {
       differences.push_back(fmt::format("{} is {} there and {} here", key, there, here));

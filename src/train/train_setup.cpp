@@ -177,6 +177,18 @@ TrainStepOptions step_options(const Config& config, const Dataset& dataset, DTyp
           .augment = augmentation(config.train)};
 }
 
+std::string rate_end_note(const Config& config, std::int64_t step) {
+  const OptimizerConfig& optimizer = config.optimizer;
+  if (optimizer.schedule == RateDecay::Constant || optimizer.decay_to > 0) return {};
+  const std::int64_t steps = config.train.steps;
+  const std::int64_t end = optimizer.decay_steps > 0 ? optimizer.decay_steps : steps;
+  if (step < end && (steps == 0 || steps <= end)) return {};
+  return fmt::format(
+      "the learning rates are 0 from step {} on (optimizer.schedule {}), after which nothing is "
+      "learnt: raise optimizer.decay_steps or decay_to",
+      end, config_key("optimizer.schedule").get(config));
+}
+
 DataFacts facts_of(const Dataset& dataset, const Config& config) {
   return {.class_names = dataset.class_names,
           .counts = dataset.counts_by_class(),

@@ -27,6 +27,8 @@ DType half_type(const PrecisionConfig& precision, const Backend& backend);  // o
 DType compute_type(const PrecisionConfig& precision, const Backend& backend);
 TrainStepOptions step_options(const Config& config, const Dataset& dataset, DType compute,
                               std::uint64_t seed);
+// Warns where learning rates fall to nothing before the run's last step; empty where they do not.
+std::string rate_end_note(const Config& config, std::int64_t step);
 DataFacts facts_of(const Dataset& dataset, const Config& config);
 // What is computed in which type, and whether it can pay on this device.
 std::string precision_text(const PrecisionConfig& precision, DType compute, const Backend& backend);

@@ -90,6 +90,9 @@ void Training::log_start() {
   }
   log_.info("memory: {}", memory_text(step_.memory(), dataset_));
   log_.info("seed: {}", seed_);
+  if (const std::string note = rate_end_note(config_, progress_.step); !note.empty()) {
+    log_.warn("{}", note);
+  }
 }
 
 RunEnd Training::run() {
@@ -166,6 +169,14 @@ void Training::load_resume_point() {
               resume_->checkpoint.source());
   }
   load_state(resume_->checkpoint, step_, loader_, progress_, facts_);
+  const bool had_average =
+      weights_in(resume_->checkpoint, GeneratorWeights::Average) == GeneratorWeights::Average;
+  if (had_average && step_.average() == nullptr) {
+    log_.warn("train.ema is 0: the average that the run kept so far ends at step {}",
+              progress_.step);
+  } else if (!had_average && step_.average() != nullptr) {
+    log_.info("train.ema: the average begins with the weights of step {}", progress_.step);
+  }
   sample_schedule_.skip_to(progress_.elapsed_seconds);
   save_schedule_.skip_to(progress_.elapsed_seconds);
   evaluate_schedule_.skip_to(progress_.elapsed_seconds);
@@ -188,13 +199,25 @@ void Training::go_on_in_directory() {
   const std::optional<std::int64_t> newest = directory.newest_step();
   if (newest && *newest > progress_.step) {
     log_.warn(
-        "the steps after {} are run again; their rows in the logs are gone, their checkpoints "
-        "will be with the next one saved",
+        "the steps after {} are run again; their rows in the logs are gone, their checkpoints and "
+        "grids will be with the next one saved",
         progress_.step);
   }
+  cut_unused_logs();
   take_best();
   open_events();
   resume_.reset();  // the training has it
+}
+
+// Those that this part of the run does not write must not speak of steps that are run again either.
+void Training::cut_unused_logs() {
+  const RunDirectory& directory = run_log_->directory();
+  if (!evaluation_ && std::filesystem::exists(directory.metrics_file())) {
+    Evaluation::cut_log(directory.metrics_file(), progress_.step);
+  }
+  const std::string events = directory.tensorboard_folder();
+  if (config_.output.tensorboard || !std::filesystem::exists(events)) return;
+  writes_.run("tensorboard/", [&] { EventLog(events, progress_.step).flush(); });
 }
 
 // What best.safetensors of a run that goes on is worth from here on.
@@ -222,7 +245,9 @@ void Training::take_best() {
 // One step, one grid and one save in memory: what could fail later fails now.
 void Training::dry_run() {
   RunDirectory::check_can_create(config_.output.dir);
-  if (config_.output.evaluate_every > 0) load_real_data(data_config(request_), seed_);
+  if (config_.output.evaluate_every > 0) {
+    check_can_judge(load_real_data(data_config(request_), seed_));
+  }
   start_step();
   check_finite(complete_step());
   step_.refresh_average();

@@ -58,6 +58,7 @@ class Training {
   void save();
   void prepare_evaluation();
   void evaluate();
+  void cut_unused_logs();
   void take_best();
   void keep_if_best();
   void finish();

@@ -114,9 +114,9 @@ void Training::fail_nonfinite(const std::string& what) {
   if (run_log_ && !run_log_->directory().checkpoints().empty()) {
     kept = "the last good checkpoint is " + run_log_->directory().checkpoints().front();
   }
-  fail(ErrorKind::NonFinite,
-       "training went non-finite: {}; {}{}{}; try a lower learning rate or --precision fp32", what,
-       place, place.empty() ? "" : "; ", kept);
+  const char* const advice = compute_ == DType::F32 ? "" : " or --precision fp32";
+  fail(ErrorKind::NonFinite, "training went non-finite: {}; {}{}{}; try a lower learning rate{}",
+       what, place, place.empty() ? "" : "; ", kept, advice);
 }
 
 // Weights from which no step succeeds may be lost already: they must not take a good checkpoint's
@@ -173,12 +173,12 @@ void Training::sample(const std::string& path) {
 void Training::save() {
   const Stopwatch watch(saving_seconds_);
   const std::string path = run_log_->directory().checkpoint_file(progress_.step);
+  save_state(step_, loader_.position(), progress_, effective_config(), facts_).save(path);
   if (best_is_void_) {
     run_log_->directory().remove_best();
     best_is_void_ = false;
   }
-  save_state(step_, loader_.position(), progress_, effective_config(), facts_).save(path);
-  run_log_->directory().prune_checkpoints(progress_.step, config_.output.keep);
+  run_log_->directory().prune(progress_.step, config_.output.keep);
   saved_step_ = progress_.step;
   log_.info("checkpoint: {}", path);
 }

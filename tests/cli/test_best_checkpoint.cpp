@@ -149,12 +149,15 @@ TEST_CASE("a best of steps that are run again does not outlive them unseen") {
   const auto counts_no_more =
       Catch::Contains("best.safetensors is of step 4, which is run again: it counts no more");
   tiny.make_best("step_000004", 1e-9, "r");
-  // Without evaluations it goes with the next checkpoint.
+  const std::string metrics = tiny.path(tiny.run_path() + "/metrics.jsonl");
+  write_text(metrics, "{\"step\": 2}\n{\"step\": 4}\n");
+  // Without evaluations it goes with the next checkpoint, and its figures at once.
   const ProgramResult unjudged = tiny.train({"--resume", second, "--steps", "3", "--keep", "9"});
   REQUIRE(unjudged.exit_code == 0);
   CHECK_THAT(unjudged.err, counts_no_more);
   CHECK_FALSE(fs::exists(tiny.best()));
   CHECK_FALSE(tiny.summary().contains("best_by"));
+  CHECK(read_text(metrics) == "{\"step\": 2}\n");
 
   // With them the next one is the best, however bad.
   REQUIRE(tiny.train({"--resume", "latest", "--steps", "4", "--keep", "9"}).exit_code == 0);

@@ -226,6 +226,13 @@ TEST_CASE("each model preset has its own keys and image sizes") {
        "FILE:3: data.image_size must be a multiple of 8 for model.preset resnet32, found 28"},
   };
   for (const auto& [yaml, message] : cases) CHECK(ConfigFile(yaml).refusal() == message);
+  // The command line can choose another one than the file that has keys of its own for it.
+  const ConfigFile study("data: {image_size: 24}\nmodel: {conv1_width: 8, classifier_width: 9}");
+  const ConfigOverride preset{"--set", "model.preset", "resnet32"};
+  CHECK(study.load({preset}).model.classifier_width == 9);
+  CHECK(study.refusal({preset, {"--set", "model.conv1_width", "8"}}) ==
+        "--set: model.preset resnet32 has no model.conv1_width, which is of another preset: leave "
+        "it out");
   const Config config =
       ConfigFile("data: {image_size: 24}\nmodel: {preset: resnet32, discriminator_width: 64}")
           .load();

@@ -185,9 +185,9 @@ TEST_CASE("the best checkpoint has its place by the step in it, and is pruned by
   write_text(run.best_file(), "damaged");
   CHECK(run.checkpoints() == Files{twentieth, tenth, run.best_file()});
   keep_best("15");
-  run.prune_checkpoints(20, 1);
+  run.prune(20, 1);
   CHECK(run.checkpoints() == Files{twentieth, run.best_file()});
-  run.prune_checkpoints(12, 1);  // a run that went on from an earlier step
+  run.prune(12, 1);  // a run that went on from an earlier step
   CHECK(run.checkpoints() == Files{run.best_file()});
   run.remove_best();
   CHECK(run.checkpoints().empty());
@@ -199,12 +199,28 @@ TEST_CASE("pruning leaves the newest checkpoints and all other files") {
   const RunDirectory run =
       make_run(folder.path(), make_config("a", PrecisionMode::Fp32, 1), {1, 2, 10, 100});
   write_text(run.path() + "/checkpoints/mine.safetensors", "x");
-  run.prune_checkpoints(1000000, 5);
+  run.prune(1000000, 5);
   CHECK(run.checkpoints().size() == 4);
-  run.prune_checkpoints(1000000, 2);
+  run.prune(1000000, 2);
   const std::vector<std::string> expected = {run.checkpoint_file(100), run.checkpoint_file(10)};
   CHECK(run.checkpoints() == expected);
   CHECK(fs::exists(run.path() + "/checkpoints/mine.safetensors"));
+}
+
+TEST_CASE("grids of steps that are run again go with the next checkpoint") {
+  const TemporaryFolder folder;
+  const RunDirectory run =
+      make_run(folder.path(), make_config("a", PrecisionMode::Fp32, 1), {10, 20});
+  for (const std::string& file :
+       {run.fakes_init_file(), run.fakes_file(10, 1), run.fakes_file(11, 2), run.reals_file()}) {
+    write_text(file, "x");
+  }
+  run.prune(20, 5);
+  CHECK(run.fakes_files().size() == 3);
+  run.prune(10, 5);
+  CHECK(run.fakes_files() ==
+        std::vector<std::string>{run.fakes_init_file(), run.fakes_file(10, 1)});
+  CHECK(fs::exists(run.reals_file()));
 }
 
 TEST_CASE("the latest run is the highest number of this very config that has a checkpoint") {

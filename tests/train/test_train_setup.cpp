@@ -75,6 +75,23 @@ TEST_CASE("the description says who computes convolutions") {
                              "kernels in 16 bits; "));
 }
 
+TEST_CASE("learning rates that end before the run are warned of") {
+  Config config;
+  config.train.steps = 100;
+  config.optimizer.schedule = RateDecay::Linear;
+  CHECK(rate_end_note(config, 0).empty());  // they end with it
+  config.optimizer.decay_steps = 10;
+  CHECK_THAT(rate_end_note(config, 0), Catch::Contains("are 0 from step 10 on"));
+  config.optimizer.decay_to = 0.1;
+  CHECK(rate_end_note(config, 0).empty());
+  config.optimizer.decay_to = 0;
+  config.train.steps = 0;  // who knows how far it comes
+  CHECK(rate_end_note(config, 9).empty());
+  CHECK_FALSE(rate_end_note(config, 10).empty());
+  config.optimizer.schedule = RateDecay::Constant;
+  CHECK(rate_end_note(config, 10).empty());
+}
+
 TEST_CASE("settings of a GPU reach it, and cuDNN is not loaded where nothing needs it") {
   Config config;
   CHECK(backend_request(config).conv == ConvLibrary::Auto);

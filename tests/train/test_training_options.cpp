@@ -80,6 +80,23 @@ TEST_CASE("all options: steps, save, load and steps equal the steps in one go, b
   }
 }
 
+TEST_CASE("the number of D's updates may change where its learning rate has no schedule") {
+  TrainStepOptions options = small_options(DType::F32);
+  options.d_steps = 5;
+  const bool moves = GENERATE(false, true);
+  if (moves) options.d.schedule = {.kind = RateSchedule::Cosine, .decay_steps = 50};
+  Harness first(options);
+  first.run(2);
+  const Checkpoint saved = first.save();
+  options.d_steps = 1;
+  Harness second(options);
+  if (moves) {
+    CHECK_THROWS_WITH(second.load_checkpoint(saved), Catch::Contains("d_steps is 5 there and 1"));
+  } else {
+    CHECK_NOTHROW(second.load_checkpoint(saved));
+  }
+}
+
 TEST_CASE("all options: every backend computes what the host computes") {
   const std::string device = GENERATE("packed", "onednn", "emulated");
   const SourceLoss loss = GENERATE(SourceLoss::Bce, SourceLoss::Hinge);
