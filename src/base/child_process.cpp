@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 extern char** environ;  // NOLINT: POSIX
 
@@ -18,7 +19,17 @@ constexpr int kFirstFile = 3;
 
 std::string last_line(std::string text) {
   text.erase(text.find_last_not_of(" \n\r\t") + 1);
-  return text.substr(text.rfind('\n') + 1);
+  return printable(text.substr(text.rfind('\n') + 1));
+}
+
+// How a child failed; `said` is its last line on standard error.
+std::string failure(int status, const std::string& said) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return fmt::format("ended by signal {} ({}){}{}", signal, strsignal(signal),
+                       said.empty() ? "" : ": ", said);
+  }
+  return said.empty() ? fmt::format("exit code {}", WEXITSTATUS(status)) : said;
 }
 
 class SpawnActions {
@@ -69,7 +80,8 @@ std::string run_filter(const std::vector<std::string>& command, std::string_view
   }
   const int status = wait_for(child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    fail(ErrorKind::Output, "{} failed: {}", command.front(), last_line(error.text()));
+    fail(ErrorKind::Output, "{} failed: {}", command.front(),
+         failure(status, last_line(error.text())));
   }
   return out.text();
 }

@@ -31,8 +31,9 @@ The net is kept in $XDG_CACHE_HOME/acgan-train or ~/.cache/acgan-train.
 
 --feature-net takes a net in one ONNX file, such as Inception: input float [N,3,H,W] or [N,H,W,3]
 (images are resized to H and W, bilinear, pixel centres at half; grey is repeated), first output
-[N,F]. It knows no classes, so there is no class accuracy; its id is the file's SHA-256. ONNX
-Runtime computes, in python3 or the interpreter that ACGAN_PYTHON names (numpy, onnxruntime).)";
+[N,F]. All weights must be in this file. The net knows no classes, so there is no class accuracy;
+its id is the file's SHA-256. ONNX Runtime computes, in python3 or the interpreter that
+ACGAN_PYTHON names (numpy, onnxruntime).)";
 
 OnnxNet checked_net(const OptionParser& parser, const std::string& file,
                     const std::optional<std::string>& scale) {

@@ -1,11 +1,14 @@
 """Features of images by a net in ONNX, for acgan-train, which runs this text.
 
-arguments: NET N H W C SCALE THREADS
+arguments: NET N H W C SCALE THREADS PARENT
 Reads uint8 images [N,H,W,C] from descriptor 3, writes float32 features [N,F] to descriptor 4 and
 one line to descriptor 5: "ok SHA256 F", "refused WHY" (the net's fault) or "missing WHAT".
+Ends when the process PARENT does.
 """
 
 import os
+import resource
+import signal
 import sys
 
 # From 1.32 on ONNX Runtime reports its use to its makers, and keeps a file for that, unless told not to.
@@ -25,7 +28,20 @@ def answer(kind, text):
     sys.exit(0)
 
 
+def end_with(parent):
+    """However the parent ends, nobody waits for this process then."""
+    set_parent_death_signal = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(set_parent_death_signal, ctypes.c_ulong(signal.SIGKILL))
+    try:
+        os.kill(parent, 0)
+    except ProcessLookupError:  # it was sooner
+        os._exit(1)
+
+
 try:
+    import ctypes
+
+    end_with(int(sys.argv[8]))
     import hashlib
 
     import numpy
@@ -61,6 +77,17 @@ def scaled(images, scale):
     return images * 255 if scale == "bytes" else images
 
 
+class NoOpening:
+    """No file can be opened within."""
+
+    def __enter__(self):
+        self.limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, self.limits[1]))
+
+    def __exit__(self, *_):
+        resource.setrlimit(resource.RLIMIT_NOFILE, self.limits)
+
+
 class Net:
     def __init__(self, path, threads):
         with open(path, "rb") as file:
@@ -70,11 +97,13 @@ class Net:
         options.log_severity_level = 4
         options.intra_op_num_threads = threads
         try:
-            self.session = onnxruntime.InferenceSession(
-                content, options, providers=["CPUExecutionProvider"])
+            # A net may name other files to take its weights from, which the SHA-256 does not cover.
+            with NoOpening():
+                self.session = onnxruntime.InferenceSession(
+                    content, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # ONNX Runtime's own are of no public module
             answer("refused", "ONNX Runtime cannot load it (it must be a whole model in this one "
-                   f"file): {error}")
+                   f"file, others are not read): {error}")
         if len(self.session.get_inputs()) != 1:
             answer("refused", f"it has {len(self.session.get_inputs())} inputs, expected one")
         net_input = self.session.get_inputs()[0]
@@ -141,6 +170,9 @@ def main():
             pixels = resize(pixels, to_height, to_width)
             pixels = numpy.repeat(pixels, 3 // channels, axis=3)
             part = net.features(scaled(pixels, scale), first)
+            if features not in (0, part.shape[1]):
+                answer("refused", f"it gives {features} features for one batch and "
+                       f"{part.shape[1]} for another")
             features = part.shape[1]
             out.write(part.tobytes())
     answer("ok", f"{net.sha} {features}")

@@ -1,6 +1,7 @@
 #include "quality/quality_meter.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "backend/philox.h"
@@ -21,6 +22,31 @@ void check_count(std::int64_t count, const char* what) {
   fail(ErrorKind::Data,
        "there are {} {}, at least {} are needed to compare distributions: use more", count, what,
        QualityMeter::kFewestImages);
+}
+
+// Whether no feature tells one image from another, but for what rounding does.
+bool all_alike(const FeatureSet& set) {
+  constexpr float kRounding = 1e-6F;
+  for (std::int64_t column = 0; column < set.width; ++column) {
+    const auto at = static_cast<std::size_t>(column);
+    float least = set.row(0)[at], most = least;
+    for (std::int64_t i = 1; i < set.count(); ++i) {
+      least = std::min(least, set.row(i)[at]);
+      most = std::max(most, set.row(i)[at]);
+    }
+    if (most - least > kRounding * std::max(std::abs(least), std::abs(most))) return false;
+  }
+  return true;
+}
+
+// A net that sees nothing would find all images perfect.
+void check_sees(const OnnxNet& net, const FeatureSet& real) {
+  if (!all_alike(real)) return;
+  fail(
+      ErrorKind::Data,
+      "'{}' cannot be the feature net: it gives the same features for all {} held-out real images; "
+      "does it take pixels of another --feature-scale than {}?",
+      net.file, real.count(), net.scale);
 }
 
 // One batch.
@@ -78,6 +104,7 @@ QualityMeter::QualityMeter(Backend& backend, RealData real, const QualityOptions
   check_can_judge(real_);
   source_ = make_source(backend, real_.train, options_);
   reference_ = source_->extract(all_of(real_.held_out.images, real_.held_out.labels));
+  if (options_.feature_net) check_sees(*options_.feature_net, reference_);
   net_ = source_->facts();
   if (!reference_.predicted.empty()) {
     net_accuracy_ = mean_of(accuracy_by_class(reference_, classes()));

@@ -49,7 +49,8 @@ void check_can_judge(const RealData& real);
 
 // Judges images by one set of real ones: trains the feature net (or takes it from the cache, or the
 // one that is given) and measures the real images once, then others as often as asked. Throws
-// Error{Data} where there are too few images.
+// Error{Data} where there are too few images, or where the net that is given sees the same in all
+// real ones.
 class QualityMeter {
  public:
   static constexpr std::int64_t kFewestImages = 8;

@@ -44,7 +44,12 @@ TEST_CASE("a filter that is missing or fails is one sentence") {
       Catch::Contains("cannot run no-such-program-here") && Catch::EndsWith("; install it"));
   CHECK_THROWS_WITH(run_filter({"sh", "-c", "echo one >&2; echo two >&2; exit 3"}, "", ""),
                     Catch::Equals("sh failed: two"));
-  CHECK_THROWS_AS(run_filter({"sh", "-c", "kill -9 $$"}, "", ""), Error);
+  CHECK_THROWS_WITH(run_filter({"sh", "-c", "exit 3"}, "", ""),
+                    Catch::Equals("sh failed: exit code 3"));
+  CHECK_THROWS_WITH(run_filter({"sh", "-c", "kill -9 $$"}, "", ""),
+                    Catch::Equals("sh failed: ended by signal 9 (Killed)"));
+  CHECK_THROWS_WITH(run_filter({"sh", "-c", "printf 'last\\033 words' >&2; kill -9 $$"}, "", ""),
+                    Catch::Equals("sh failed: ended by signal 9 (Killed): last  words"));
 }
 
 }  // namespace acgan

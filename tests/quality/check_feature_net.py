@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """evaluate --feature-net: figures from nets in ONNX are those of the same features in numpy, and
-what cannot be a feature net is refused in one sentence.
+what cannot be a feature net is refused in one sentence. The net's Python ends with the program.
 
 usage: check_feature_net.py ACGAN_TRAIN
 
@@ -11,9 +11,11 @@ import hashlib
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 try:
     import numpy
@@ -57,13 +59,13 @@ def write_cifar(folder, name, images, labels):
 
 
 class Data:
-    """Three images of each class to learn from, four held out, five to judge."""
+    """Three images of each class to learn from, seven held out (more than a batch), five to judge."""
 
     def __init__(self, folder, kind):
         self.folder, self.kind = os.path.join(folder, kind), kind
         os.mkdir(self.folder)
         shape = (28, 28, 1) if kind == "mnist" else (32, 32, 3)
-        labels = [numpy.arange(10 * n, dtype="u1") % 10 for n in (3, 4, 5)]
+        labels = [numpy.arange(10 * n, dtype="u1") % 10 for n in (3, 7, 5)]
         self.train, self.held_out, self.judged = (
             RANDOM.integers(low, 256, (len(l), *shape)).astype("u1") for low, l in zip((0, 20, 90), labels))
         if kind == "mnist":
@@ -104,10 +106,7 @@ class Net:
         graph = make.make_graph(
             nodes, "net", [make.make_tensor_value_info("x", floats, shape)],
             [make.make_tensor_value_info(str(len(tail)), floats, output)], constants)
-        model = make.make_model(graph, opset_imports=[make.make_opsetid("", 13)])
-        model.ir_version = 8
-        onnx.checker.check_model(model)
-        onnx.save(model, self.path)
+        save(graph, self.path)
 
     def features(self, images, scale):
         x = images.astype("f8") / 255
@@ -153,20 +152,29 @@ class Program:
         self.program, self.folder = os.path.abspath(program), folder
         os.mkdir(os.path.join(folder, "temporary"))
 
-    def evaluate(self, *options, python=sys.executable):
+    def start(self, *options, python=sys.executable):
         environment = os.environ | {
             "ACGAN_PYTHON": python, "TMPDIR": os.path.join(self.folder, "temporary"),
             "XDG_CACHE_HOME": os.path.join(self.folder, "cache")}
-        done = subprocess.run([self.program, "evaluate", "--device", "cpu", *options],
-                              cwd=self.folder, env=environment, capture_output=True, text=True,
-                              check=False)
+        return subprocess.Popen([self.program, "evaluate", "--device", "cpu", *options],
+                                cwd=self.folder, env=environment, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def evaluate(self, *options, **others):
+        process = self.start(*options, **others)
+        output, errors = process.communicate()
+        done = subprocess.CompletedProcess(process.args, process.returncode, output, errors)
         left = os.listdir(os.path.join(self.folder, "temporary"))
         check(not left, f"left in the folder for temporary files: {left}")
         return done
 
     def images(self, data, net, *options, **others):
-        return self.evaluate("--images", f"{data.kind}.npy", "-c", f"{data.kind}.yaml", "--labels",
-                             f"{data.kind}_labels.npy", "--feature-net", net, *options, **others)
+        return self.evaluate(*images_of(data, net), *options, **others)
+
+
+def images_of(data, net):
+    return ("--images", f"{data.kind}.npy", "-c", f"{data.kind}.yaml", "--labels",
+            f"{data.kind}_labels.npy", "--feature-net", net)
 
 
 def check_figures(program, data, net, scale):
@@ -211,15 +219,140 @@ def check_refusals(program, data, folder):
     refuse(net(["N", 3, 4, 4], (4, 4), tail=("Neg", "Exp", "Neg", "Log")), 3,
            "its output for image 0 has Inf or NaN")
     bad = net(["N", 3, "H", "W"], (4, 4))  # its weights are for 4x4, the images are larger
-    refuse(bad, 3, "it fails on images [40, 3, 28, 28]")
+    refuse(bad, 3, "it fails on images [64, 3, 28, 28]")
     good = Net(folder, "good.onnx", ["N", 3, 4, 4], (4, 4)).path
     refuse(good, 5, "cannot run /nowhere/python", python="/nowhere/python")
     refuse(good, 5, "/bin/true did not answer", python="/bin/true")
-    bare = os.path.join(folder, "bare_python")
-    with open(bare, "w", encoding="utf-8") as file:
-        file.write(f'#!/bin/sh\nexec "{sys.executable}" -I -S "$@"\n')
-    os.chmod(bare, 0o700)
+    blind = net(["N", 3, 4, 4], (4, 4), tail=("Relu", "Neg", "Relu"))
+    refuse(blind, 3, "gives the same features for all 70 held-out real images; does it take pixels "
+           "of another --feature-scale than unit?")
+    refuse(batch_wide_net(folder), 3, "it gives 64 features for one batch and 6 for another")
+    for place in ("ext.bin", f"../{os.path.basename(folder)}/ext.bin",
+                  os.path.join(folder, "ext.bin")):
+        refuse(net_in_two_files(good, place), 3, "must be a whole model in this one file")
+
+    def python(text):
+        path = os.path.join(folder, "a_python")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{text}\n")
+        os.chmod(path, 0o700)
+        return path
+
+    bare = python(f'exec "{sys.executable}" -I -S "$@"')
     refuse(good, 5, "Python has no module numpy", python=bare)
+    refuse(good, 5, "a_python failed: ended by signal 9 (Killed)", python=python("kill -9 $$"))
+    refuse(good, 5, "a_python failed: exit code 7", python=python("exit 7"))
+    for line in ("ok", "ok abc -5", "ok abc 99999999999999", f"ok {64 * 'a'} -5", "nonsense 3",
+                 f"ok {64 * 'a'} 99999999999999", f"ok {64 * 'a'} {1 << 62}"):
+        refuse(good, 5, f"gave an answer that makes no sense ('{line}')",
+               python=python(f"echo {line} > /dev/fd/5"))
+    # The script's text is as good as any for features; $3 is how many images there are.
+    features = "head -c $(($3 * ($3 / 10) * 4)) > /dev/fd/4"
+    refuse(good, 3, "it gives 7 features for one batch and 3 for another",
+           python=python(f"{features}\necho ok {64 * 'a'} $(($3 / 10)) > /dev/fd/5"))
+    refuse(good, 3, "was changed while it was in use",
+           python=python(f"{features}\necho ok {62 * 'a'}$3 $(($3 / 10)) > /dev/fd/5"))
+
+
+def save(graph, path):
+    model = make.make_model(graph, opset_imports=[make.make_opsetid("", 13)])
+    model.ir_version = 8
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
+    return path
+
+
+def values(name, shape, kind=onnx.TensorProto.FLOAT):
+    return make.make_tensor_value_info(name, kind, shape)
+
+
+def batch_wide_net(folder):
+    """Each image times each of the batch."""
+    nodes = [make.make_node("Flatten", ["x"], ["flat"], axis=1),
+             make.make_node("Transpose", ["flat"], ["turned"]),
+             make.make_node("MatMul", ["flat", "turned"], ["y"])]
+    return save(make.make_graph(nodes, "net", [values("x", ["N", 3, 4, 4])],
+                                [values("y", ["N", "N"])]), os.path.join(folder, "refused.onnx"))
+
+
+def net_in_two_files(path, place):
+    """The same net, its weights at `place`."""
+    model, folder = onnx.load(path), os.path.dirname(path)
+    weight = model.graph.initializer[0]
+    with open(os.path.join(folder, "ext.bin"), "wb") as file:
+        file.write(weight.raw_data)
+    weight.ClearField("raw_data")
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    weight.external_data.add(key="location", value=place)
+    two = os.path.join(folder, "refused.onnx")
+    with open(two, "wb") as file:
+        file.write(model.SerializeToString())
+    return two
+
+
+def endless_net(folder):
+    """Its Loop goes round for days."""
+    body = make.make_graph(
+        [make.make_node("Identity", ["on"], ["still_on"]), make.make_node("Relu", ["in"], ["out"])],
+        "body", [values("i", [], onnx.TensorProto.INT64), values("on", [], onnx.TensorProto.BOOL),
+                 values("in", None)],
+        [values("still_on", [], onnx.TensorProto.BOOL), values("out", None)])
+    nodes = [make.make_node("Flatten", ["x"], ["flat"], axis=1),
+             make.make_node("Loop", ["times", "", "flat"], ["y"], body=body)]
+    times = onnx.numpy_helper.from_array(numpy.array(1 << 50), "times")
+    return save(make.make_graph(nodes, "net", [values("x", ["N", 3, 4, 4])],
+                                [values("y", ["N", 48])], [times]),
+                os.path.join(folder, "endless.onnx"))
+
+
+def child_of(process):
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="utf-8") as file:
+        return next(iter(file.read().split()), None)
+
+
+def runs(process):
+    """Not ended; one that has, but whose parent has not asked, is Z."""
+    try:
+        with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def computes(child):
+    """It opens the files of images and features, which it was given, once the net is there."""
+    folder = f"/proc/{child}/fd"
+    try:
+        links = [os.readlink(os.path.join(folder, file)) for file in os.listdir(folder)]
+    except FileNotFoundError:  # just closed
+        return False
+    return sum("/acgan-train-" in link for link in links) == 4
+
+
+def wait_until(condition, what):
+    for _ in range(3000):
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+    return check(False, what)
+
+
+def check_ends_with_program(program, data, folder):
+    net = endless_net(folder)
+    for kill, computing in ((signal.SIGKILL, False), (signal.SIGKILL, True), (signal.SIGTERM, True)):
+        process = program.start(*images_of(data, net))
+        child = wait_until(lambda: child_of(process), "no Python was started")
+        try:
+            if computing:
+                wait_until(lambda: computes(child), "Python does not come to compute")
+            process.send_signal(kill)
+            process.communicate()
+            check(process.returncode == -kill, f"the program ended with {process.returncode}")
+            wait_until(lambda: not runs(child), f"Python outlives the program after {kill.name}")
+        finally:
+            if runs(child):
+                os.kill(int(child), signal.SIGKILL)
 
 
 def main():
@@ -238,6 +371,7 @@ def main():
         check_figures(program, cifar, wide, "imagenet")
         check_figures(program, cifar, last, "bytes")
         check_refusals(program, mnist, folder)
+        check_ends_with_program(program, mnist, folder)
         few = program.evaluate("--images", "mnist.npy", "-c", "mnist.yaml", "--set",
                                "data.limit_per_class=1", "--feature-net", first.path)
         check("10 images are too few for 12 features" in few.stderr, f"no warning: {few.stderr}")
